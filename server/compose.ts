@@ -41,7 +41,7 @@ import { Webhooks } from './webhooks/work.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
 
-/** The size of libuv's pool, as libuv itself reads it. */
+/** The size of libuv's pool, as libuv reads it. */
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
@@ -50,7 +50,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { now } = clock
   const observed: Observed = own?.observed ?? ((_, part) => part)
   const lines = new AuditLines(log)
-  // Marks and deliveries record no change by a user, so their writes have no limit.
+  // Marks and deliveries record no change by a user, so these have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
   lines.listen(store)
@@ -135,7 +135,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     keys: proofs.keys,
     sessions: proofs.sessions,
     ...numbers,
-    /** Fills an empty store; undefined if it has a user already. */
+    /** Fills an empty store; undefined if it has a user. */
     firstStart: () => firstStart({ users, producerKeys, deliveries, site }),
     /** The work of each start and each hour. */
     tidy: () => tidyUp(store, config, environment, { proofs, deliveries, guesses, reach, upkeep }),
@@ -212,7 +212,7 @@ type MailNeeds = Omit<ConstructorParameters<typeof ForgottenPasswords>[0], 'outb
   Pick<Parts, 'deliveries' | 'sealing' | 'policy'> &
   Pick<Parts['pages'], 'logo'> & { lines: AuditLines; unlimited: Store }
 
-/** No forgotten passwords without a mail server. */
+/** Without a mail server there are no forgotten passwords. */
 function composeReach(store: Store, config: Config, environment: Environment, needs: MailNeeds) {
   const { sealing, lines, guesses, deliveries, unlimited, logo, policy, ...others } = needs
   const send = mailerOf(config, environment.url)
@@ -257,7 +257,6 @@ function pagesOf(
 
 type Filling = Environment & { proofs: Awaited<ReturnType<typeof composeProofs>>; sealing: Sealing }
 
-/** What fills an inbox, and what sends it. */
 async function composeNotifications(store: Store, config: Config, environment: Filling) {
   const { log, clock, random, proofs, sealing } = environment
   const { now, wall } = clock

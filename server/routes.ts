@@ -1,4 +1,5 @@
-// The route table: every route with its id, method, path, guard and operation, by tag. app.ts serves it, and openapi.json is made from it.
+// The route table: every route with id, method, path, guard and operation, by tag. app.ts serves
+// it, and openapi.json is made from it.
 import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
@@ -333,7 +334,6 @@ const pages = {
   postForgot: route('POST', '/forgot', open, passwordPages.forgot),
 }
 
-/** The parts of the service that the routes need. */
 export type Parts = NeedsOf<typeof api> & NeedsOf<{ pages: typeof pages }>
 
 export function routesWith(prefix: string): readonly Route<Parts>[] {
@@ -342,7 +342,7 @@ export function routesWith(prefix: string): readonly Route<Parts>[] {
 
 const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation'])
 
-/** Those of the API, without the pages and what they load. */
+/** Leaves out the pages and what they load. */
 export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
   return all.filter(({ tag }) => !pageTags.has(tag))
 }

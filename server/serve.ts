@@ -1,5 +1,4 @@
-// Opens the store, listens and drains. compose.ts makes the objects, commands/service/serve.ts handles
-// signals.
+// Opens the store, listens and drains. commands/service/serve.ts handles signals.
 import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import { recordLogged } from './audit/audit.store.ts'
@@ -50,7 +49,7 @@ export async function startService(
 ): Promise<Service> {
   const store = await openLogged(config, log)
   try {
-    // The database's clock, if it has one, is the same for every process.
+    // A database's clock is the same for every process.
     const sources = clock ?? {
       wall: store.clock ?? Date.now,
       monotonic: performance.now.bind(performance),
@@ -106,13 +105,13 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   const environment = { ...running, aged: removals.now, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
   const composition = await compose(store, config, { ...environment, demonstration })
-  // A refused start must change nothing. If this fails, nothing is removed.
+  // A refused start changes nothing. If this fails, nothing is removed.
   await removals.now().catch(() => {})
   const { app, readiness } = composition
   const listensOn = reachable(await listen(app, config))
   if (config.publicUrl === undefined) url = listensOn
   warnOfUrl(config, url, log)
-  // The first sign-in is displayed once, so the service must accept it.
+  // The service must accept the first sign-in, which is displayed once.
   const closeAndThrow = async (error: unknown) => {
     await app.close()
     throw error
@@ -124,7 +123,7 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   const firstSignIn = config.firstStart
     ? await composition.firstStart().catch(closeAndThrow)
     : undefined
-  // A database may refuse writes for now.
+  // The database may refuse writes for now.
   await recordSettings(store, config, clock.now).catch((error: unknown) => {
     const reason = messageOf(error)
     log.warn(
@@ -152,7 +151,7 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
       const endStreams = async () => {
         await Promise.all([composition.endStreams(), demonstration?.end()])
       }
-      // A load balancer has to notice that this process is not ready.
+      // Load balancers have to notice that this process is not ready.
       const { drainGraceMs } = config
       const isWatched =
         performance.now() - readiness.askedAt < Math.max(watchedWithinMs, 2 * drainGraceMs)
@@ -202,7 +201,7 @@ async function publishMetrics(
   )
 }
 
-/** An unusable folder must not keep users away. */
+/** An unusable folder keeps no user away. */
 async function scheduleBackups(config: Config, { store, log, clock }: Running & { store: Store }) {
   const { backupAtMs: atMs, backupDir: folder, backupKeep: keep, database } = config
   if (atMs === undefined || folder === undefined) return undefined

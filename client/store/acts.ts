@@ -1,14 +1,17 @@
-// The acts of the user that the server has not confirmed yet. They are sent one after the other, in their order.
+// The user's acts that the server has not confirmed, sent one after the other.
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import type { Act } from './state.ts'
 
-/** `isDone`: the server has accepted it, and the snapshot may not show it yet. */
+/** `isDone`: the server has accepted it, but the snapshot may not show it. */
 type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
 
 type ActsHost = {
-  /** Throws unless the user of the acts is still signed in. `isRetry`: another one may be, even if the stream has greeted again. */
+  /**
+   * Throws unless the acts' user is still signed in. `isRetry`: another may be, even after another
+   * greeting.
+   */
   confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>
   readonly isClosed: boolean
@@ -19,7 +22,7 @@ export class Acts {
   readonly #host: ActsHost
   pending: readonly PendingAct[] = []
   wake = () => {}
-  /** Each act waits for those before it. */
+  /** Each act waits for earlier ones. */
   #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {
@@ -31,7 +34,7 @@ export class Acts {
       this.pending = [...this.pending, Object.assign(act, { resolve, reject })]
     })
     const added = this.pending.at(-1) as PendingAct
-    // An application may ignore the promise: the list shows the outcome.
+    // An application may ignore the promise, since the list shows the outcome.
     settled.catch(() => {})
     this.#host.show()
     this.#sent = this.#sent.then(() => this.#send(added))
@@ -56,7 +59,7 @@ export class Acts {
         act.isDone = true
         act.resolve()
       } catch (error) {
-        // A retry of a refused act would fail in the same way.
+        // A refused act would fail again.
         if (isFinal(error, true)) {
           act.reject(error)
           this.remove([act])

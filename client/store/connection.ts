@@ -1,5 +1,5 @@
-// Who is signed in, and the stream of that user: connects while lists are open, and again after
-// every failure.
+// Who is signed in, and that user's stream: connects while lists are open, and again after
+// failures.
 import { channelOf, openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
@@ -10,25 +10,28 @@ import { maxTimerMs } from '../transport/tokens.ts'
 import type { Position, StreamEvent } from '../transport/types.ts'
 import type { ListState } from './inbox-list.ts'
 
-/** The pauses after an error that a retry may not fix. */
+/** Pauses after an error that a retry may not fix. */
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 
 type ConnectionHost = {
-  /** Resolves to the position at which the stream has to begin. */
+  /** Resolves to the stream's first position. */
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void
-  /** `error`: for the acts of the user before. */
+  /** `error`: for the former user's acts. */
   onOtherUser(error: CarillonError): void
 }
 
 export class Connection {
   readonly #requests: Requests
   readonly #on: ConnectionHost
-  /** Null if no user is signed in, undefined before the server has said. */
+  /** Null if no user is signed in, undefined before the server said. */
   #user: string | null | undefined
   #open: AbortController | undefined
-  /** Says to other tabs who is signed in; with tokens, as each tab has its own sign-in, only whom the page signed out. */
+  /**
+   * Tells other tabs who is signed in; with tokens, which each tab has for itself, only whom the
+   * page signed out.
+   */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
   #failures = 0
@@ -86,7 +89,7 @@ export class Connection {
     abort(this.#turn, error)
   }
 
-  /** `isHere`: this page said so, and not another tab. */
+  /** `isHere`: this page said so, not another tab. */
   signOut(isHere = true): void {
     const error = signedOut()
     if (isHere) this.#channel?.postMessage(this.#user)
@@ -132,7 +135,7 @@ export class Connection {
       onLost: (error: unknown) => {
         if (signal.aborted) return
         this.#on.onState('offline', error)
-        // A proxy may block streams and nothing else: then the lists are requested again and again.
+        // If a proxy blocks only streams, the lists are requested again and again.
         if (++lost > 2) abort(turn, error)
       },
       onUser: (user: string) => this.#setUser(user),
@@ -155,7 +158,7 @@ export class Connection {
     const isError = isFinal(error, true)
     const failed = isError ? 'error' : 'offline'
     this.#on.onState(isSignedOut ? 'signed-out' : failed, error)
-    // Without a user, only an event of the page or a token ends the wait.
+    // Without a user, only the page or a token ends the wait.
     const timing = isError ? slowTiming : defaultTiming
     const ms = isSignedOut ? maxTimerMs : delayAfter(error, this.#failures++, timing)
     await pause(ms, turn, (end) => (this.#wake = end))

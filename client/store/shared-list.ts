@@ -1,9 +1,9 @@
-// One list of a client, shared by all that opened it with equal options: its extent, its snapshot and its listeners.
+// One list of a client, shared by all that open it with equal options: extent, snapshot, listeners.
 import type { Notification, NotificationPage } from '../transport/types.ts'
 import { firstSnapshot, type InboxSnapshot, type OpenOptions } from './inbox-list.ts'
 import { type Extent, hasCounter, type InboxState, itemsOf } from './state.ts'
 
-/** Arrivals push older items out of a list that is not held, once it is that much longer than the pages that were requested. */
+/** A list that is not held drops older items if it is that much longer than the requested pages. */
 const maxSurplus = 100
 
 export type View = InboxState &
@@ -23,7 +23,7 @@ export class SharedList implements Extent {
   end = 0
   rest = 0
   isLoaded = false
-  /** An event did not say enough, so the list has to be requested again. */
+  /** An event said too little: the list has to be requested again. */
   isUnclear = false
   readonly opened = new Set<Opened>()
   next: Promise<void> | undefined
@@ -55,19 +55,19 @@ export class SharedList implements Extent {
     return Math.max(this.limit, this.snapshot.items.length + this.snapshot.newer.length)
   }
 
-  /** `version`: up to which events have been received. */
+  /** `version`: of the last received event. */
   extendTo(last: NotificationPage, known: InboxState['known'], version: number): void {
     this.end = (last.next && last.items.at(-1)?.seq) || 0
     const count = itemsOf(known, this).length
     this.rest = this.end && last.total - count
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
-    // Events that the page lacks make the rest wrong, even 0.
+    // The rest, even 0, is wrong if the page lacks events.
     this.isUnclear =
       last.version !== version && (this.isUnclear || (this.end > 0 && !hasCounter(this)))
   }
 
-  /** `isRequested`: shows what waits in `newer`. */
+  /** `isRequested`: shows what is in `newer`. */
   show(view: View, isRequested = false): void {
     const { known, own, unread, unseen, categories, error } = view
     const state = view.state === 'live' && !this.isLoaded ? 'loading' : view.state
@@ -79,7 +79,7 @@ export class SharedList implements Extent {
       all.length = this.#wanted
       this.end = all.at(-1)?.seq ?? 0
     }
-    // Items on screen move only if the reader asked for it: by the next page, or by an act.
+    // Items on screen move only at the reader's request: by the next page or an act.
     const places = new Set(old.items.map(({ seq }) => seq))
     const low = old.items.at(-1)?.seq ?? Number.POSITIVE_INFINITY
     const isShown = ({ id, seq }: Notification) =>
@@ -111,7 +111,7 @@ export class SharedList implements Extent {
     return this.status === 'unread' ? unread : total - unread
   }
 
-  /** Async, so that the error of a listener is an unhandled rejection, and ends nothing here. */
+  /** Async: a listener's error is an unhandled rejection, and ends nothing here. */
   #notify(): void {
     for (const { listeners } of [...this.opened])
       for (const entry of [...listeners])

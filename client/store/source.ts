@@ -1,6 +1,6 @@
-// The origin of all open lists of a client: requests pages, keeps what is known of the inbox
-// (state.ts) by the events of the stream (connection.ts), and shows it, with the acts of the user
-// (acts.ts), to the lists (shared-list.ts).
+// The origin of a client's open lists: requests pages, keeps what it knows of the inbox (state.ts)
+// by the stream's events (connection.ts), and shows it with the user's acts (acts.ts) in the lists
+// (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
 import { abort, throwIfAborted } from '../transport/cancellation.ts'
@@ -24,10 +24,10 @@ import {
   withPages,
 } from './state.ts'
 
-/** Milliseconds between two snapshots that events cause. An act causes one at once. */
+/** Milliseconds between two snapshots after events; after an act there is no wait. */
 const snapshotMs = 50
 const againMs = 1_000
-/** The client forgets above this number what no list contains. An undo may list the rest again. */
+/** Above this number, the client forgets what no list contains. An undo may list the rest again. */
 const maxKnown = 2_000
 type Undo = Extract<Act, { type: 'undo' }>
 const noBulk: Undo = { type: 'undo', of: 'read-all', ids: [], made: 0 }
@@ -49,17 +49,15 @@ export class Source {
   }
   #events: StreamEvent[] = []
   #position: Position | undefined
-  /** The page that the server has rendered is that of the first user. */
+  /** The server rendered its page for the first user. */
   #isFirstUser = true
   #isStale = true
-  /**
-   * The last one is what an undo takes back. Earlier ones are kept in case later ones are refused.
-   */
+  /** An undo takes back the last. Earlier ones stay in case later ones are refused. */
   #made: Act[] = [noBulk]
   #usesCategories = false
   #areCategoriesDue = false
   #session = new AbortController()
-  /** Page requests run one after the other; events wait for them. */
+  /** Page requests follow one another; events wait for them. */
   #pages: Promise<unknown> = Promise.resolve()
   #shownAt = Number.NEGATIVE_INFINITY
   #showTimer: Timer
@@ -104,7 +102,7 @@ export class Source {
       close: () => {
         list.opened.delete(opened)
         listeners.clear()
-        // A component that is replaced by another closes its list just before the other opens it.
+        // A replaced component closes its list just before its replacement opens it.
         queueMicrotask(() => this.#closeUnused())
       },
     }
@@ -219,7 +217,7 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists) list.show(this.#view)
-    // A list that was opened before the stream has no page yet.
+    // A list opened before the stream has no page.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
     else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue))
       this.#again(againMs)
@@ -252,12 +250,12 @@ export class Source {
     return this.#view.state === 'live'
   }
 
-  /** An event that an act has to cause may be missing, because another act has undone it. */
+  /** An act's event may be missing, because another act has undone it. */
   get #isFreshDue(): boolean {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** Requests what is due. Without a pause, it does not wait for a pause that has begun. */
+  /** Requests what is due. With 0, it ends a pause. */
   #again(ms: number): void {
     if (ms && this.#againTimer) return
     clearTimeout(this.#againTimer)
@@ -292,7 +290,7 @@ export class Source {
     return list.next
   }
 
-  /** Throws if the user changes in between. */
+  /** Throws if the user changes meanwhile. */
   #inTurn<Result>(task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { signal } = this.#session
     const turn = this.#pages.then(() => {
@@ -377,8 +375,7 @@ export class Source {
       throwIfAborted(signal)
       this.#applyEvents()
       const { known } = this.#state
-      // The oldest first: the rest of a list is its total without what is known, which must not be
-      // newer.
+      // Oldest first: a list's rest is its total without what is known, which must not be newer.
       loaded.sort((a, b) => a.version - b.version)
       this.#position ??= loaded[0]?.version ?? 0
       if (isFresh) {
@@ -397,7 +394,7 @@ export class Source {
     await this.#pages
     if (signal.aborted) return
     if (!areOfOneInbox(event.position, this.#position)) {
-      // Another user has signed in, or a backup was restored.
+      // Another user signed in, or a backup was restored.
       this.#forget()
       return this.connection.restart()
     }

@@ -1,4 +1,5 @@
-// What a client knows of an inbox, and how pages, events and acts change it: functions without a network and without a clock.
+// What a client knows of an inbox, and how pages, events and acts change it, without network and
+// clock.
 import type { ListStatus } from '../inbox.ts'
 import type {
   Notification,
@@ -14,11 +15,11 @@ export type Filter = {
   categories: readonly string[]
 }
 
-/** The loaded part of a list: what matches the filter and has a `seq` of at least `end`. */
+/** A list's loaded part: what matches the filter and has a `seq` of at least `end`. */
 export type Extent = Filter & {
   /** 0 if the whole list is loaded. */
   end: number
-  /** How many are below `end`. Used only without a counter: see `hasCounter`. */
+  /** How many are below `end`. Only used without a counter (`hasCounter`). */
   rest: number
 }
 
@@ -41,11 +42,14 @@ export type ActOnOne = { id: string; before?: Notification | undefined } & (
 
 export type Act =
   | ActOnOne
-  /** Marks these categories as read, or all without `categories`. `isExact`: all unread notifications above `throughSeq` are known. */
+  /**
+   * Marks these categories as read, or all without `categories`. `isExact`: all unread ones above
+   * `throughSeq` are known.
+   */
   | { type: 'read-all'; throughSeq: number; categories?: readonly string[]; isExact?: boolean }
   | { type: 'archive-read' }
   | { type: 'seen'; throughSeq: number }
-  /** `ids`: known ones that the last bulk act changed. `made`: how many it changed in all. */
+  /** `ids`: known ones that the last bulk act changed. `made`: how many it changed. */
   | { type: 'undo'; of: 'read-all' | 'archive-read'; ids: readonly string[]; made: number }
 
 const versions = new WeakMap<Notification, number>()
@@ -86,7 +90,7 @@ export function withLists(state: InboxState, lists: readonly Extent[]): InboxSta
   return { ...state, known: new Map(known) }
 }
 
-/** Notifications that have not changed since `before` are the same objects as there. */
+/** Unchanged notifications stay the same objects as in `before`. */
 export function withPages(
   state: InboxState,
   filter: Filter,
@@ -142,7 +146,7 @@ export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boo
     status !== 'all' &&
     status !== 'snoozed' &&
     [...known.values()].every((one) => one.updatedAt <= updatedAt)
-  // It may have been one of the rest, or have moved up in a newer page of another list.
+  // It may have been in the rest, or have moved up in another list's newer page.
   const before = known.get(id)
   return (
     !(event.type === 'created' && isNew) &&
@@ -156,9 +160,7 @@ type Shown = InboxState & {
   unseenFrom: number
 }
 
-/**
- * What the user sees: the state with the acts on top. `idle`: acts that the state shows already.
- */
+/** What the user sees: the state and the acts. `idle`: acts that the state shows already. */
 export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: Time) {
   const { unseen } = state
   const listed = itemsOf(state.known, everything)
@@ -222,8 +224,8 @@ function idsOf(act: Act, known: Known): readonly string[] {
 const changed = new WeakMap<Act, WeakMap<Notification, Notification>>()
 
 /**
- * Returns the same object for the same act and notification, so that a page renders it once;
- * undefined for a removal.
+ * Returns one object for the same act and notification, so that a page renders it once; undefined
+ * for a removal.
  */
 function changedBy(act: Act, one: Notification, at: Time): Notification | undefined {
   if (act.type === 'remove') return undefined
@@ -250,7 +252,7 @@ function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> 
   return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
 }
 
-/** The act that takes this one back. Undefined for a removal, which is final. */
+/** The act that takes it back. Undefined for a removal, which is final. */
 export function backOf(act: Act): Act | undefined {
   if (!('id' in act)) return { ...act }
   const { type, id, before } = act

@@ -1,16 +1,14 @@
-// Parses text/event-stream (WHATWG HTML, section 9.2.6): turns bytes, in chunks of any size, into events.
+// Parses text/event-stream (WHATWG HTML, section 9.2.6): turns chunks of bytes into events.
 
-/** `id` is the id of the last event that had one: an event without an id keeps it, an empty id clears it. */
+/** `id`: of the last event that had one; an empty id clears it. */
 export type ServerSentEvent = { type: string; data: string; id: string }
 
-/**
- * In characters, far above the limits of a notification: a longer event must not fill the memory.
- */
+/** In characters, far above a notification's limits: longer events must not fill the memory. */
 const maxEventLength = 8 * 2 ** 20
 
 export class EventStreamParser {
   retryMs: number | undefined
-  /** Removes a byte order mark and replaces invalid UTF-8 by U+FFFD, as section 9.2.6 requires. */
+  /** Section 9.2.6: it removes a byte order mark, and replaces invalid UTF-8 by U+FFFD. */
   readonly #decoder = new TextDecoder()
   #line = ''
   #hasEndedInCr = false
@@ -18,11 +16,14 @@ export class EventStreamParser {
   #data = ''
   #id = ''
 
-  /** The events that `bytes` complete, never an incomplete one. Throws RangeError if that exceeds 8 Mi characters. */
+  /**
+   * The events that `bytes` complete, never an incomplete one. Throws RangeError if that exceeds 8
+   * Mi characters.
+   */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []
-    // CR LF is one line ending, even if it is split between two chunks.
+    // CR LF is one line ending, even between two chunks.
     if (this.#hasEndedInCr && text.startsWith('\n')) text = text.slice(1)
     this.#hasEndedInCr = text.endsWith('\r')
     const lines = text.split(/\r\n|\r|\n/)

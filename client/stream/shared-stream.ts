@@ -1,4 +1,4 @@
-// One stream for all tabs of a browser: over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
+// One stream for all tabs of a browser, which over HTTP/1.1 has six connections to a server.
 import { leavable, unlessAborted } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { StreamEvent } from '../transport/types.ts'
@@ -11,7 +11,7 @@ import {
   type Timing,
 } from './subscription.ts'
 
-/** Undefined outside a page, without channels, and in a page whose storage is forbidden. */
+/** Undefined outside a page, without channels, and without storage. */
 export function channelOf(requests: Requests, purpose: string): BroadcastChannel | undefined {
   try {
     return globalThis.document && new BroadcastChannel(`carillon ${purpose} ${requests.base}`)
@@ -20,7 +20,10 @@ export function channelOf(requests: Requests, purpose: string): BroadcastChannel
   }
 }
 
-/** Outside a page, without Web Locks and BroadcastChannel, or without the code of the tabs, each tab has its own stream. */
+/**
+ * Outside a page, without Web Locks, BroadcastChannel or the code of the tabs, each tab has its own
+ * stream.
+ */
 export function openSharedStream(
   requests: Requests,
   options: StreamOptions = {},

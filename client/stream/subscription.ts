@@ -1,4 +1,5 @@
-// One live stream over any number of connections: yields each event once and in order, reconnects and resumes.
+// One live stream over any number of connections: yields each event once, in order; reconnects and
+// resumes.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import {
   abort,
@@ -47,13 +48,13 @@ export const defaultTiming: Timing = {
 export type StreamWatcher = {
   onData?: () => void
   onLost?: (error: unknown) => void
-  /** Runs before a tab joins the tabs of that user. */
+  /** Runs before a tab joins that user's tabs. */
   onUser?: (id: string) => void
 }
 
 /**
- * Reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection even
- * while `next()` waits.
+ * Reads nothing ahead of `next()`. `return()`, as by `break`, closes the connection even during
+ * `next()`.
  */
 export function openStream(
   requests: Requests,
@@ -82,12 +83,12 @@ class Subscription {
   readonly #timing: Timing
   readonly #watcher: StreamWatcher
   #position: Position | undefined
-  /** Counts failures in a row, since a connection brought more than a greeting. */
+  /** Failures in a row, since a connection brought more than a greeting. */
   #failures = 0
   #hasConnected = false
   #isGreeted = false
   #sessionEnd: SessionEnd | undefined
-  /** Runs when the machine is online (true), the page is visible, or time has passed. */
+  /** Runs when the machine is online (true), the page becomes visible, or time has passed. */
   #wake: (isOnline: boolean) => unknown = () => {}
 
   constructor(
@@ -113,7 +114,7 @@ class Subscription {
     }
   }
 
-  /** Returns the milliseconds to wait before the next connection. */
+  /** Returns the milliseconds until the next connection. */
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
     follow([signal], drop)
@@ -123,7 +124,7 @@ class Subscription {
       this.#isGreeted = false
       if (!canStream) return yield* this.#poll(drop.signal)
       reader = await this.#open(drop)
-      // The next connection has the new token. A renewal that fails leaves this one.
+      // The next connection has the new token. A failed renewal leaves this one.
       const end = () => abort(drop)
       this.#requests.tokens?.replaced(drop.signal).then(end, end)
       return yield* this.#read(reader, drop)
@@ -142,7 +143,7 @@ class Subscription {
     }
   }
 
-  /** Requests changes in place of a stream: says `hello`, and `resync` after each change. */
+  /** Requests changes instead of a stream: `hello`, and `resync` after each change. */
   async *#poll(signal: AbortSignal): AsyncGenerator<StreamEvent, never> {
     const requests = this.#requests
     for (;;) {
@@ -174,7 +175,7 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
-    // The position is in the query: the header Last-Event-ID would cost pages of another origin a
+    // The position is in the query: for pages of another origin, Last-Event-ID would cost a
     // preflight request.
     const opened = this.#requests.open({
       path: 'api/notifications/stream',
@@ -203,23 +204,23 @@ class Subscription {
       this.#timing.retryMs = parser.retryMs ?? this.#timing.retryMs
       for (const event of events) {
         if (event.type === 'session-ended') return this.#endSession(event)
-        // The loop may abort between two events of one chunk.
+        // The loop may abort between events of one chunk.
         throwIfAborted(drop.signal)
         const known = this.#eventOf(event)
         this.#isGreeted ||= known !== undefined
         if (known) yield known
       }
-      // The first chunk may be a greeting and the end of the session.
+      // The first chunk may have a greeting and the session's end.
       if (wasGreeted) this.#resetFailures()
     }
   }
 
-  /** Undefined for a type that only a newer server knows; its position counts all the same. */
+  /** Undefined for a newer server's type; its position counts all the same. */
   #eventOf({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
     const known = eventTypes.includes(type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position
     if (known && type !== 'hello') this.#resetFailures()
-    // A hello before a resync has no id: the requested position remains in use until the resync.
+    // A hello before a resync has no id: until then, the requested position stays.
     return known && { type, position: String(this.#position ?? ''), ...known }
   }
 
@@ -229,8 +230,8 @@ class Subscription {
   }
 
   /**
-   * Reconnects at once, because there may be a new proof; with backoff if the session before
-   * brought no event.
+   * Reconnects at once, as there may be a new proof; with backoff if the last session brought no
+   * event.
    */
   #endSession({ data }: ServerSentEvent): number {
     const isFirst = this.#sessionEnd === undefined
@@ -254,7 +255,7 @@ class Subscription {
     timeoutMs: number,
     drop: AbortController,
   ): Promise<Result> {
-    // The monotonic clock may stop while the machine sleeps, and the wall clock may be set.
+    // During sleep the monotonic clock may stop, and the wall clock may be set.
     const startedAt = Date.now()
     const monotonicStart = performance.now()
     const isLate = () =>
@@ -273,7 +274,7 @@ class Subscription {
 export function isFinal(error: unknown, hasConnected = false): boolean {
   if (!isCarillonError(error) || error.code === 'AUTH_FAILED') return true
   const { code, status = 500 } = error
-  // A proxy or a network login page has responded, which is temporary.
+  // A proxy or network login page responded, which is temporary.
   if (code === 'UNREADABLE' && hasConnected) return false
   return status < 500 && status !== 408 && status !== 429
 }

@@ -1,4 +1,5 @@
-// Retry delays: exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+// Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog,
+// 2015).
 import { isCarillonError } from './errors.ts'
 
 export type Backoff = {
@@ -8,14 +9,12 @@ export type Backoff = {
   random: () => number
 }
 
-/** The limit for `Retry-After`: the maintenance page of a proxy may ask for an hour, which is too long. */
+/** A limit for `Retry-After`: a proxy's maintenance page may ask for an hour. */
 const maxRetryAfterSeconds = 30
-/** A stream that sends `retry: 0` must not make the client retry without a pause. */
+/** `retry: 0` of a stream must not cause retries without a pause. */
 const minRetryMs = 100
 
-/**
- * Milliseconds: the `Retry-After` of `error` plus a random time. `failures`: in a row before it.
- */
+/** Milliseconds: `Retry-After` of `error` plus a random time. `failures`: earlier ones in a row. */
 export function delayAfter(
   error: unknown,
   failures: number,

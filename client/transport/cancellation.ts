@@ -1,12 +1,12 @@
-// How the abort of a caller's signal, which may live as long as the page, reaches the work in
-// progress. Each call has an AbortController: some runtimes keep the listeners of fetch on a signal
-// until garbage collection. Some browsers lack `AbortSignal.any` and `timeout`; React Native's
-// signals lack `reason` and `throwIfAborted`.
+// How the abort of a caller's signal, which may live as long as the page, reaches work in progress.
+// Each call has an AbortController, because some runtimes keep fetch's listeners until garbage
+// collection. Some browsers lack `AbortSignal.any` and `timeout`; React Native's signals lack
+// `reason` and `throwIfAborted`.
 import { networkError } from './errors.ts'
 
 export type Signals = readonly (AbortSignal | undefined)[]
 
-/** One listener for all signals: Node 20 warns of a leak at the eleventh. */
+/** One listener serves all, because Node 20 warns of a leak at the eleventh. */
 const waiting = new WeakMap<EventTarget, Set<() => void>>()
 
 function callAll({ target }: Event): void {
@@ -24,7 +24,7 @@ function onAbort(signal: AbortSignal, call: () => void): () => void {
   }
 }
 
-/** Every runtime lets listeners read this reason. */
+/** All runtimes let listeners read this reason. */
 export function abort(own: AbortController, reason: unknown = abortError()): void {
   if (!('reason' in own.signal)) Object.assign(own.signal, { reason })
   own.abort(reason)
@@ -42,7 +42,10 @@ export function throwIfAborted(signal?: AbortSignal): void {
   if (signal?.aborted) throw reasonOf(signal)
 }
 
-/** Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`, and aborts at the end. */
+/**
+ * Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`,
+ * and at the end.
+ */
 export async function following<Result>(
   signals: Signals,
   work: (own: AbortController) => Promise<Result>,
@@ -61,7 +64,7 @@ export async function following<Result>(
   }
 }
 
-/** The caller aborts `own` at the end, which removes the listeners. */
+/** The caller finally aborts `own`, which removes the listeners. */
 export function follow(signals: Signals, own: AbortController): void {
   for (const signal of signals) {
     if (!signal) continue
@@ -87,7 +90,7 @@ export function unlessAborted<Result>(
   return first.finally(end)
 }
 
-/** `onStart` receives a function that ends the wait early. */
+/** `onStart` gets a function that ends the wait. */
 export function pause(
   ms: number,
   signal?: AbortSignal,
@@ -101,10 +104,7 @@ export function pause(
   return unlessAborted(over, signal).finally(() => clearTimeout(timer))
 }
 
-/**
- * A generator alone would delay `return()`, which a `break` calls, until a pending `next()`
- * settles.
- */
+/** A bare generator would delay `return()`, as by `break`, until `next()` settles. */
 export function leavable<Event>(
   signals: Signals,
   events: (signal: AbortSignal) => AsyncGenerator<Event, void>,

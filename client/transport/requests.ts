@@ -1,4 +1,5 @@
-// Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
+// Sends all requests of the client: adds the proof, and returns the response's data or throws an
+// error.
 import { abort, following, throwIfAborted, unlessAborted } from './cancellation.ts'
 import {
   CarillonError,
@@ -41,9 +42,9 @@ export type CallOptions = {
 export type Call = CallOptions & {
   path: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** A list is sent as one field for each entry. */
+  /** A list becomes one field for each entry. */
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
-  /** An object is sent as JSON; a text is JSON already. */
+  /** An object is sent as JSON, a text as it is. */
   body?: string | object
   headers?: Readonly<Record<string, string>>
   isOpen?: boolean
@@ -54,8 +55,8 @@ const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.
 
 export class Requests {
   /**
-   * In React Native a body cannot be read while it arrives, so a stream never begins. The first
-   * response shows it.
+   * React Native cannot read an arriving body, so a stream never begins. The first response shows
+   * it.
    */
   canStream: boolean = 'body' in (globalThis.Response?.prototype ?? {})
   session: AbortController = new AbortController()
@@ -75,7 +76,7 @@ export class Requests {
     this.tokens = auth === 'cookie' ? undefined : new Tokens(auth, tokenTimeoutMs)
   }
 
-  /** Throws TypeError if `baseUrl` is relative and there is no page, as during server-side rendering. */
+  /** Throws TypeError if `baseUrl` is relative without a page, as during server-side rendering. */
   get base(): URL {
     try {
       return new URL(this.#baseUrl, globalThis.location?.href)
@@ -109,17 +110,14 @@ export class Requests {
     await this.#receive(call, (_, { status }) => status === 204 || undefined)
   }
 
-  /**
-   * A browser displays a 401 as an error of the page, so a page with a cookie uses the route that
-   * has none.
-   */
+  /** A browser reports a 401 as an error, so a page with a cookie uses the route without one. */
   me(options?: Omit<Call, 'path'>): Promise<Me | null> {
     // A 401 tells the client that it needs another token.
     const path = this.tokens ? 'api/me' : 'api/session'
     return nullIfSignedOut(this.data<Me | null>({ ...options, path }))
   }
 
-  /** Returns a response whose body is not read yet; `signal` also aborts that reading. */
+  /** Returns a response with an unread body; `signal` also aborts that reading. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     const { tokens } = this
     if (call.isOpen) return this.#send(call)
@@ -128,7 +126,7 @@ export class Requests {
       return await this.#send(call, token)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
-      // Another response, also in another tab, may have replaced the cookie.
+      // Another response, perhaps in another tab, may have replaced the cookie.
       if (!tokens || !token) return this.#send(call)
       tokens.refuse(token)
       const fresh = await unlessAborted(tokens.get(), call.signal)
@@ -137,7 +135,7 @@ export class Requests {
     }
   }
 
-  /** `read`: undefined, or a throw, if the response is not from Carillon. */
+  /** `read`: undefined, or a throw, for a response that is not Carillon's. */
   #receive<Result>(
     call: Call,
     read: (text: string, response: Response) => Result | undefined,
@@ -177,8 +175,7 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // A followed redirect could send the token or the password to another server. Not `error`,
-      // which Workers lack.
+      // A redirect could send the token or password to another server. Workers lack `error`.
       redirect: 'manual',
       // It arrives even if the page is left at once.
       keepalive: method !== 'GET' && body === undefined,
@@ -194,13 +191,16 @@ export class Requests {
   }
 }
 
-/** A browser shows nothing but the type of a redirect. React Native follows it all the same, and names only the last address. */
+/**
+ * Browsers show only the type of a redirect. React Native follows it, and names only the last
+ * address.
+ */
 function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
   if (type?.startsWith('opaque') || (status >= 300 && status < 400 && status !== 304)) return true
   return Boolean(url) && !url.startsWith(`${origin}/`)
 }
 
-/** fetch reports every failure of the network as a TypeError. */
+/** fetch reports all network failures as TypeError. */
 async function asNetworkError<Result>(
   promise: Promise<Result>,
   { signal, url }: CallOptions & { url?: URL },
@@ -226,8 +226,8 @@ function headersOf(fields: Record<string, string>): Headers {
     try {
       headers.set(name, value)
     } catch {
-      // The message has no value, which may be a secret. `fetch` would throw a TypeError, which
-      // counts as a network failure.
+      // The message has no value, which may be a secret. From `fetch`, a TypeError counts as a
+      // network failure.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers
@@ -235,13 +235,13 @@ function headersOf(fields: Record<string, string>): Headers {
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** Refuses without a request: in a path, `..` or `counts` is another route. */
+/** Refuses without a request, because `..` or `counts` in a path is another route. */
 export function idInPath(id: string, message: string): string {
   if (!uuid.test(id)) throw new CarillonError('NOT_FOUND', message, { status: 404 })
   return id
 }
 
-/** Refuses a text that cannot be a segment of a path. `what`: `a key`. */
+/** Refuses a text that is no segment of a path. `what`: `a key`. */
 export function nameInPath(name: string, what: string): string {
   if (['', '.', '..'].includes(name))
     throw new CarillonError('INVALID_REQUEST', `"${name}" cannot be ${what}`, { status: 400 })

@@ -1,5 +1,5 @@
-// The access token that all requests share: calls `auth` once for all, before the token ends or
-// after a refusal.
+// The access token of all requests: calls `auth` once for all, before the token ends or after a
+// refusal.
 import { pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError, signedOut } from './errors.ts'
 
@@ -14,14 +14,11 @@ export type TokenRequest = { reason: TokenReason; token?: string | undefined }
 export type TokenResult = string | { token: string | null } | null
 export type TokenSource = (request: TokenRequest) => TokenResult | Promise<TokenResult>
 
-/**
- * `token` is empty without a user. Times by `performance.now()`; infinite if the token does not say
- * when it ends.
- */
+/** `token` is empty without a user. Times by `performance.now()`; infinite without an end. */
 type Held = { token: string; exp: number; renewAt: number; endsAt: number }
 
 const maxLeadMs = 30_000
-/** A failed renewal is repeated after half of the remaining time, at least this long. */
+/** A failed renewal is repeated after half of the remaining time, but not sooner. */
 const minRetryMs = 1_000
 export const maxTimerMs = 2 ** 31 - 1
 
@@ -40,19 +37,19 @@ export class Tokens {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Returns the present token if its renewal fails. Throws UNAUTHORIZED without one. */
+  /** Returns the present token after a failed renewal. Throws UNAUTHORIZED without one. */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending
     const held = this.#held
     if (!held?.token)
       return this.#request({ reason: this.#wasRefused ? 'refused' : 'first', token: undefined })
-    // Only the server knows the time, so an ended token is sent all the same.
+    // Only the server knows the time, so an ended token is sent, too.
     if (now < held.renewAt || now >= held.endsAt) return held.token
     return this.#request({ reason: 'expiring', token: held.token }, held)
   }
 
-  /** Drops the token that the server refused, unless another one has replaced it. */
+  /** Drops the refused token, unless another has replaced it. */
   refuse(token: string): void {
     if (this.#held?.token !== token) return
     this.#held = undefined
@@ -108,7 +105,7 @@ export class Tokens {
     throw signedOut()
   }
 
-  /** Neither the error nor the warning, which comes once, contains the token. */
+  /** Neither the error nor the single warning contains the token. */
   #tokenIn(result: TokenResult): string {
     const token = result && typeof result === 'object' ? result.token : result
     if (token === null) return ''
@@ -131,7 +128,7 @@ export class Tokens {
   }
 }
 
-/** Describes a value without naming it: it may be a secret. */
+/** Describes a value, perhaps a secret, without naming it. */
 function shapeOf(result: unknown): string {
   if (result === '') return 'an empty text'
   if (typeof result === 'string')
@@ -142,10 +139,7 @@ function shapeOf(result: unknown): string {
   return `an object without a token; its members: ${Object.keys(result)}`
 }
 
-/**
- * Browsers have different messages for a network failure. Any other TypeError is a defect of
- * `auth`.
- */
+/** Browsers differ in messages of network failures. Another TypeError is a defect of `auth`. */
 function failureOf(cause: unknown): CarillonError {
   if (isCarillonError(cause)) return cause
   const isNetwork =
@@ -161,13 +155,13 @@ function heldOf(token: string): Held {
   if (!(lifetimeMs > 0))
     return { token, exp, renewAt: Number.POSITIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY }
   const leadMs = Math.min(maxLeadMs, lifetimeMs / 10)
-  // Otherwise the clock of this machine is wrong: the token is taken for new.
+  // Otherwise this machine's clock is wrong: the token counts as new.
   const isPlausible = remainingMs > leadMs && remainingMs <= lifetimeMs
   const endsAt = performance.now() + (isPlausible ? remainingMs : lifetimeMs)
   return { token, exp, renewAt: endsAt - leadMs, endsAt }
 }
 
-/** Seconds since 1970; NaN for what the token does not say. */
+/** Seconds since 1970; NaN for a missing one. */
 function claimsOf(token: string): { exp: number; iat: number } {
   try {
     const { exp, iat } = JSON.parse(

@@ -1,5 +1,4 @@
-// For a class: ten questions with the place of each answer, a proof of the reader's own, and a
-// handout of two pages. The page computes all of it.
+// For a class: ten questions, the reader's own proof, and a handout of two pages.
 import { html } from 'lit/html.js'
 import { filled } from '../texts/texts.ts'
 import type { Stage } from './demonstration-page.ts'

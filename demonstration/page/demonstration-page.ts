@@ -1,4 +1,4 @@
-// The script of the demonstration: shows the place that the address names.
+// The script of the demonstration shows the place that the address names.
 import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
 import { demonstrationTexts, filled, type Texts } from '../texts/texts.ts'
@@ -17,11 +17,10 @@ import { World } from './world.ts'
 /** The width in pixels from which the page has two columns. */
 const columnsFrom = 860
 
-/** What all views need. */
 export class Stage {
   readonly texts: Texts
   readonly language: string
-  /** How many people can use the demonstration. */
+  /** How many people may use the demonstration. */
   readonly places: string
   /** With one, the page sends nothing. */
   readonly recording = recordingHere()
@@ -57,7 +56,7 @@ export class Stage {
     return this.#host.clientWidth >= columnsFrom
   }
 
-  /** How wide a picture is, in pixels. */
+  /** The width of a picture in pixels. */
   get width(): number {
     const { clientWidth } = this.#host
     return Math.floor(this.isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22)

@@ -1,4 +1,4 @@
-// The places of the page in their order.
+// The places of the page, in order.
 import { type Texts, textAt } from '../texts/texts.ts'
 import { experimentIds } from './experiments/experiments.ts'
 import { stepIds } from './walk.ts'
@@ -23,13 +23,13 @@ export function go(place: Place): void {
   else location.hash = hashOf(place)
 }
 
-/** Undefined if the fragment names something else. */
+/** Undefined for another fragment. */
 export function placeOf(hash: string): Place | undefined {
   const wanted = hash.length > 1 ? hash : '#start'
   return places.find((place) => hashOf(place) === wanted)
 }
 
-/** A step has its short name. */
+/** Steps have their short names. */
 export function nameOf(texts: Texts, place: Place): string {
   return textAt({ ...texts.titles, ...texts.places }, place)
 }

@@ -1,4 +1,5 @@
-// A run of all steps and experiments, which the page plays without a service (npm run demonstration:record).
+// A recorded run of everything, which the page plays without a service (npm run
+// demonstration:record).
 import type { ExperimentId, Outcome } from './experiments/experiments.ts'
 import type { KeyStep } from './result/result.ts'
 import type { Walk } from './walk.ts'

@@ -1,4 +1,4 @@
-// The start, a step of the walk, and the way to the next place.
+// The start, a step, and the way to the next place.
 import { html, nothing } from 'lit/html.js'
 import type { Stage } from './demonstration-page.ts'
 import { experimentView } from './experiments/experiment-view.ts'
@@ -38,7 +38,7 @@ function nextView({ texts, world }: Stage, place: Place, hint?: string) {
   const next = places[places.indexOf(place) + 1] ?? 'start'
   const isBusy = world.running !== undefined
   const act = () => !isBusy && go(next)
-  // In an experiment, *Run it* alone is primary.
+  // In an experiment, only *Run it* is primary.
   const look = isOneOf(experimentIds, place) ? nothing : 'primary'
   const words = place === 'start' ? texts.start : texts.next + nameOf(texts, next)
   return html`<p class="way buttons">
@@ -54,7 +54,7 @@ export function storyView(stage: Stage, id: StepId | ExperimentId) {
     ${isOneOf(stepIds, id) ? stepView(stage, id, next) : experimentView(stage, id, next)}`
 }
 
-/** The specification names them. A chip is lit if a step has used its address. */
+/** The specification names them. A chip lights when a step has used its address. */
 const endpoints = ['/login', '/routeRestreinte', '/notifications', '/read', '/read-all']
 
 function endpointsView({ walk }: Stage) {

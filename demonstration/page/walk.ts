@@ -1,10 +1,10 @@
-// The steps of the walk and their exchanges. It knows no HTML.
+// The steps of the walk and their exchanges, without HTML.
 import type { Exchange } from '../server/api.ts'
 import { dataIn, elsewhere, type Lane, restricted, type World } from './world.ts'
 
 export const stepIds = ['without-proof', 'sign-in', 'with-proof', 'inbox'] as const
 export type StepId = (typeof stepIds)[number]
-/** The first is sent with the step. */
+/** The step sends the first. */
 export const inboxActs = ['inbox', 'archive', 'snooze'] as const
 type InboxAct = (typeof inboxActs)[number]
 type Sent = Readonly<Record<Lane, readonly Exchange[]>>
@@ -19,19 +19,19 @@ export class Walk {
     this.#world = world
   }
 
-  /** Sends the steps before it, too, if they were not sent. */
+  /** Also sends earlier steps that were not sent. */
   async reach(wanted: StepId | InboxAct): Promise<void> {
     if (this.results.has(wanted)) return
     const world = this.#world
     if (world.visit === undefined || world.visit !== this.#visit) {
       await world.fresh()
       this.#visit = world.visit
-      // An experiment has ended the proofs since.
+      // An experiment may have ended the proofs.
       if (this.results.has('sign-in')) await world.signInBoth()
     }
     for (const id of [...stepIds.slice(0, stepIds.indexOf(wanted as StepId) + 1), wanted]) {
       if (this.results.has(id)) continue
-      // One lane after the other, so that what the server keeps belongs to one request.
+      // One lane after the other: what the server keeps belongs to one request.
       this.results.set(id, {
         session: await this.#send(id, 'session'),
         token: await this.#send(id, 'token'),

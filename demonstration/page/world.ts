@@ -1,5 +1,5 @@
-// The reader's own service and every request to it. The lanes differ in their proof alone: the
-// session lane sends cookies, the token lane none.
+// The reader's own service and every request to it. Only the proof differs: the session lane sends
+// cookies, the token lane none.
 import type { Exchange, Visit } from '../server/api.ts'
 import type { Controls } from '../server/controls.ts'
 import type { Texts } from '../texts/texts.ts'
@@ -9,7 +9,7 @@ export type Lane = (typeof lanes)[number]
 
 export type Request = {
   method?: string
-  /** An address below `demonstration/`, such as `service/routeRestreinte`. */
+  /** Below `demonstration/`, such as `service/routeRestreinte`. */
   path: string
   body?: unknown
   hasProof?: boolean
@@ -38,7 +38,7 @@ export class World {
   /** Undefined before `fresh`. */
   visit: Visit | undefined
   token: string | undefined
-  /** A place of the page, or the name of a button. */
+  /** A place of the page, or a button's name. */
   running: string | undefined
   frame: string | undefined
   failure: { error: WorldError; again: () => void } | undefined
@@ -47,14 +47,14 @@ export class World {
   readonly #titles: readonly string[]
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `titles`: of the first notifications. */
+  /** `titles`: the first notifications'. */
   constructor(base: string, titles: readonly string[], changed: () => void) {
     this.base = base
     this.#titles = titles
     this.changed = changed
   }
 
-  /** True if it was done; otherwise there is a `failure`, or it is being done. */
+  /** True if it was done; otherwise it failed (`failure`), or is being done. */
   async run(what: string, action: () => Promise<void>): Promise<boolean> {
     if (this.running === what) return false
     this.failure = undefined
@@ -65,7 +65,7 @@ export class World {
     } catch (error) {
       if (!(error instanceof WorldError)) throw error
       this.failure = { error, again: () => void this.run(what, action) }
-      // This world has ended, or has had too many requests.
+      // This world has ended, or had too many requests.
       if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
     } finally {
       if (this.running === what) this.running = undefined
@@ -83,11 +83,11 @@ export class World {
     this.token = this.visit = undefined
   }
 
-  /** All proofs of the world before end. */
+  /** Ends all proofs of the former world. */
   async fresh(): Promise<void> {
     this.leave()
     this.visit = await this.#json<Visit>('visits', { method: 'POST' })
-    // Without its cookie, the server shows this browser nothing of the world.
+    // Without its cookie, the server shows the browser nothing of the world.
     await this.#json('visit').catch((error: unknown) => {
       throw error instanceof WorldError && error.trouble === 'gone'
         ? new WorldError('noCookies')
@@ -165,7 +165,7 @@ export class World {
   async #json<Data>(path: string, init: Init = {}): Promise<Data> {
     const { response, data } = await this.#request(path, init)
     if (!response.ok) refuse(response)
-    // A proxy has responded in place of the service.
+    // A proxy has responded instead.
     if (data === undefined) throw new WorldError('other')
     return data as Data
   }
@@ -198,14 +198,14 @@ const troubles: { [status: number]: Trouble } = {
   503: 'unreachable',
 }
 
-/** Only if all places are taken, the server says how long. */
+/** If all places are taken, the server says for how long. */
 function refuse({ status, headers }: Response): never {
   const retryAfter = Number(headers.get('retry-after'))
   const isFull = status === 503 && retryAfter > 0
   throw new WorldError(isFull ? 'full' : (troubles[status] ?? 'other'), retryAfter)
 }
 
-/** Undefined without JSON: 204, or a response that a proxy made. */
+/** Undefined without JSON: 204, or a proxy's response. */
 function parsed(text: string) {
   try {
     const body = JSON.parse(text)

@@ -1,4 +1,4 @@
-// What the page can change in a world: its clock, database and keys, and what a thief does.
+// What the page can change in a world: clock, database, keys, and a thief's acts.
 import type { IncomingMessage } from 'node:http'
 import { conflict } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
@@ -23,12 +23,11 @@ import {
 } from '../../server/tokens/signing-keys.store.ts'
 import type { ComposedService, World } from './world.ts'
 
-/** The address is for documentation only (RFC 5737). */
+/** An address for documentation (RFC 5737). */
 const thiefAddress = '203.0.113.66'
 const thiefAgent =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
 
-/** Counts as one request of the world. */
 function control<In, Out>(
   body: Schema<In>,
   act: (world: World, wanted: In, raw: IncomingMessage) => Promise<Out>,
@@ -52,12 +51,12 @@ const token = text(1, 4_000, { pattern: '^[ -~]*$' })
 const path = text(1, 200, { pattern: '^(service|other-server|servers)/[\\w/-]+$' })
 
 export const controls = {
-  /** The clock goes forward, by 35 days at most. */
+  /** Moves the clock forward, 35 days at most. */
   advance: control(seconds(1, 35 * 24 * 3_600), async (world, wanted) => {
     world.state.offsetMs += wanted.seconds * 1_000
   }),
 
-  /** The database is away for 10 seconds at most; 0 ends it. */
+  /** The database is away, for 10 seconds at most; 0 ends it. */
   outage: control(seconds(0, 10), async (world, wanted) => {
     world.state.outageEndsAt = world.options.wall() + wanted.seconds * 1_000
   }),
@@ -67,7 +66,7 @@ export const controls = {
     await world.service.deliveries.deliver('demonstration', request)
   }),
 
-  /** The cookie of this request, and this token. */
+  /** Copies this request's cookie, and this token. */
   steal: control(object({ token: optional(token) }), async (world, wanted, raw) => {
     const { cookie } = world.options.cookies
     world.stolen.session = sessionSecret(raw.headers.cookie, cookie.name) ?? undefined
@@ -77,7 +76,7 @@ export const controls = {
   /** `n`: the number of the exchange. */
   thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), byThief),
 
-  /** A thief renews the copied token every 14 minutes, until that is refused. */
+  /** A thief renews the copied token every 14 minutes until that is refused. */
   'renew-copy': control(object({}), async (world, _, raw) => {
     const sent: number[] = []
     const wanted = { proof: 'token', method: 'POST', path: 'service/token/renew' } as const
@@ -92,14 +91,13 @@ export const controls = {
     return { first: Math.min(...sent), last: Math.max(...sent) }
   }),
 
-  /** The next key is published at once, and signs six minutes later by `advance`. */
+  /** Publishes the next key at once. It signs six minutes later (`advance`). */
   'rotate-key': control(object({}), async ({ service }) => {
     const { known, key } = await newKey(service, service.now() + publishedAheadMs)
     await service.store.write(addSigningKey, { key, after: lastOf(known)?.kid ?? null })
     await service.keys.tend()
   }),
 
-  /** A thief with the private key signs a token. */
   forge: control(object({}), async ({ service: { keys, config, now } }) => {
     const at = now()
     const id = newId(at)
@@ -109,7 +107,7 @@ export const controls = {
     return { token: signToken(keys.current, claims) }
   }),
 
-  /** This server refuses every token of the key that signs at once. */
+  /** This server at once refuses all tokens of the key that signs. */
   'drop-key': control(object({}), async ({ service }) => {
     const { kid } = service.keys.current
     const { key } = await newKey(service, service.now())
@@ -124,9 +122,7 @@ export const controls = {
 
 type Wanted = { proof: 'session' | 'token'; method: 'GET' | 'POST'; path: string }
 
-/**
- * Through the listener of this process, as a browser would. Throws CONFLICT without such a proof.
- */
+/** Through this process's listener, as a browser would. Throws CONFLICT without such a proof. */
 async function byThief({ options, stolen }: World, wanted: Wanted, raw: IncomingMessage) {
   const { method, proof: by } = wanted
   const copy = stolen[by]

@@ -1,15 +1,15 @@
-// The process of the demonstration. The service starts it (server/demonstration/child.ts), sends
-// its settings over their channel, and passes requests on. It ends with that channel.
+// The service starts this process (server/demonstration/child.ts), sends its settings over a
+// channel, and passes requests on. It ends with the channel.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveDemonstration } from './serve.ts'
 import type { ChildSettings, Started } from './settings.ts'
 
-/** Readers never delay the service's users. */
+/** Its readers never delay the service's users. */
 const niceness = 10
 
-// The service ends it after its own last request; Ctrl-C reaches this process, too.
+// The service ends it after its own last request, but Ctrl-C reaches this process, too.
 process.on('SIGINT', () => {})
 process.once('message', async (settings: ChildSettings) => {
   setPriority(niceness)

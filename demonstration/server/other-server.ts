@@ -1,5 +1,5 @@
-// A server of another application: the one with only the public key, and the five behind the
-// balancer. With the way `store` it shares the database, and never memory.
+// Another application's server: the one with only the public key, and the five behind the balancer.
+// For the way `store` it shares the database, never memory.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -16,7 +16,7 @@ import type { ComposedService, WorldOptions } from './world.ts'
 
 type Options = {
   name: string
-  /** This server uses only sessions and clock of it. */
+  /** Only its sessions and clock are used. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
   world: Pick<WorldOptions, 'id' | 'cookies' | 'way'>
   stepsOf: (n: number) => Step[]
@@ -38,7 +38,7 @@ export class OtherServer {
     const { id, way } = options.world
     const url = way.urlOf('service/.well-known/jwks.json')
     const headers = { 'Carillon-Visit': id, ...way.fieldsOf('127.0.0.1', 'machine') }
-    // Read once: that is the point of a public key. An unknown key id reads it again.
+    // Read once, which is the point of a public key. An unknown key id reads it again.
     this.keys = createRemoteJWKSet(url, {
       headers,
       cooldownDuration: 0,
@@ -123,7 +123,7 @@ export class OtherServer {
   }
 }
 
-/** A forger can write anything into the header. */
+/** A forger can write anything there. */
 function keyNamedBy(token: string): Pick<Step, 'algorithm' | 'kid'> {
   try {
     const { alg, kid } = decodeProtectedHeader(token)

@@ -1,5 +1,5 @@
-// The page of another site: it posts a form to the visitor's world, as an attacker's would. For a
-// browser, `localhost` and `127.0.0.1` are two sites.
+// Another site's page, which posts a form to the visitor's world as an attacker would. For
+// browsers, `localhost` and `127.0.0.1` are two sites.
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { noSuchRoute } from '../../server/basics/errors.ts'
@@ -8,7 +8,7 @@ import { object, string } from '../../server/http/openapi/schema.ts'
 import { forAnyone } from '../../server/http/operation.ts'
 import type { Worlds } from './worlds.ts'
 
-/** The reader sees the page first. The policy names this script by its hash. */
+/** First the reader sees the page. The policy names the script by its hash. */
 const script = 'setTimeout(() => document.forms[0].submit(), 1500)'
 const scriptHash = createHash('sha256').update(script).digest('base64')
 
@@ -23,7 +23,7 @@ export const otherSite = forAnyone({
     const policy =
       `default-src 'none'; script-src 'sha256-${scriptHash}'; form-action ${attacked}; ` +
       `frame-ancestors ${attacked}; base-uri 'none'`
-    // Requests of an attacker's page name their origin, too.
+    // An attacker's requests also name their origin.
     const fields = {
       'content-security-policy': policy,
       'referrer-policy': 'strict-origin-when-cross-origin',
@@ -36,7 +36,7 @@ export const otherSite = forAnyone({
   },
 })
 
-/** The form was sent from a frame; otherwise the console reports its response. */
+/** The form comes from a frame; the console would report its response. */
 export function allowFrame(response: ServerResponse): void {
   const { writeHead } = response
   response.writeHead = ((status: number, fields: OutgoingHttpHeaders) => {

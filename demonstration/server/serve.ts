@@ -1,5 +1,5 @@
 // Listens on this machine for what the service passes on (api.ts). The request checks run again,
-// without what the service and proxies have added.
+// without the additions of service and proxies.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -30,7 +30,7 @@ import { configOf, type Passed, type Way, type World, type WorldOptions } from '
 import { Worlds } from './worlds.ts'
 
 type Needs = { worlds: Worlds }
-/** Only this process sends as anybody else than the browser. */
+/** Only this process sends as another than the browser. */
 type Known = { body: Body; by: Passed['by'] }
 type Sources = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
 
@@ -39,13 +39,13 @@ const forVisit = operationFor<World>()
 const created = { 201: 'json' } as const
 const found = { 200: 'json' } as const
 
-/** Throws NOT_FOUND without the cookie of the world, or if the page names another one. */
+/** Throws NOT_FOUND without the world's cookie, or if the page names another world. */
 const ofVisit: Guard<Needs, World> = {
   name: 'visitor',
   refusals: ['NOT_FOUND'],
   async admit({ worlds }, { raw }) {
     const world = ownWorld(worlds, raw)
-    // Another tab has started again.
+    // Another tab started again.
     const named = raw.headers['carillon-visit'] ?? world?.options.id
     if (world === undefined || named !== world.options.id) throw noSuchVisit()
     return world
@@ -56,7 +56,7 @@ const start = forAnyone({
   summary: 'Starts a world for this browser, in place of the one that it has',
   takesLong: true,
   responses: created,
-  // A page of another site must not take the places.
+  // Another site's page must not take places.
   signsIn: true,
   async handle({ worlds }: Needs, { raw }, reply) {
     const { world, secret } = await worlds.open(ownWorld(worlds, raw))
@@ -114,7 +114,7 @@ export async function serveDemonstration(
   cost?: HashCost,
 ) {
   const place = `${settings.prefix}/demonstration`
-  // The service keeps its connections: one that ends would fail a request on its way.
+  // The service keeps its connections, and an ending one would fail a request.
   const server = createServer({ keepAliveTimeout: 0 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -166,7 +166,7 @@ export async function serveDemonstration(
     const [address, by = 'browser'] = takeFacts(request, settings.secret) ?? []
     if (address === undefined) return void response.writeHead(403).end()
     known.set(request, { body, by: by as Passed['by'] })
-    // The visitor's address, not that of the service.
+    // The visitor's address, not the service's.
     Object.defineProperty(request.socket, 'remoteAddress', { value: address, configurable: true })
     app.routing(request, response)
   })
@@ -190,9 +190,8 @@ function stateOf(world: World, { headers: { host = '' } }: IncomingMessage): Vis
 }
 
 /**
- * The form of another site has neither field nor cookie, so it names the world in the query. Not
- * with GET: a link would lead other visitors, with their cookies, into the transcript of who made
- * it.
+ * Another site's form has neither field nor cookie, so the query names the world. Only with POST: a
+ * link would lead other visitors' requests, with their cookies, into its author's transcript.
  */
 function targetOf(
   method: string | undefined,

@@ -1,6 +1,6 @@
-/** What the process of the demonstration knows of the service: no setting and no secret of it. */
+/** What this process knows of the service: no setting and no secret. */
 export type ChildSettings = {
-  /** Only a request of the service has it. */
+  /** Only the service's requests have it. */
   secret: string
   url: string
   prefix: string
@@ -9,5 +9,5 @@ export type ChildSettings = {
   places: number
 }
 
-/** `folder`: for temporary files of this user alone. */
+/** `folder`: this user's temporary files. */
 export type Started = { port: number; folder: string }

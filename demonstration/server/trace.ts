@@ -1,5 +1,5 @@
-// The calls that the server makes for one request. Parts are wrapped when a
-// world is composed, so the service has no code for it and no cost.
+// The calls for one request. Parts are wrapped when a world is composed, so the service has neither
+// code nor cost for it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { nameOf, type Store } from '../../server/store/store.ts'
 import { takenBack } from '../../server/store/unavailable.ts'
@@ -23,7 +23,7 @@ export function observed<Part extends object>(name: string, part: Part): Part {
   })
 }
 
-/** During an outage, operations reject as if the system refused them. */
+/** In an outage, operations reject as if the system refused. */
 export function observedStore(store: Store, isAway: () => boolean): Store {
   const unlessAway = <Result>(run: () => Promise<Result>) =>
     isAway() ? Promise.reject(takenBack(new Error('an outage of the demonstration'))) : run()
@@ -49,7 +49,7 @@ export function noted<Result>(name: string, run: () => Result, more: Partial<Ste
   return result
 }
 
-/** The one algorithm, Ed25519, and the key that was just looked up. */
+/** Ed25519, and the key that was just found. */
 function nameSignature(step: Step, before: readonly Step[]): void {
   const { kid } = before.findLast(({ name }) => name === 'keys.find') ?? {}
   const detail = step.detail === 'found' ? 'valid' : 'invalid'
@@ -58,7 +58,7 @@ function nameSignature(step: Step, before: readonly Step[]): void {
 
 const verdicts = ['valid', 'invalid', 'expired']
 
-/** Any other value could be a secret. */
+/** Other values could be secret. */
 function kindOf(value: unknown): string {
   if (verdicts.includes(value as string)) return value as string
   return value === undefined || value === null || value === false ? 'none' : 'found'

@@ -1,18 +1,17 @@
-// A request to a world and its response as they are on the wire. The visitor's own session has the
-// same origin: its secret must reach neither the world nor the page (S13).
+// A request to a world and its response, as on the wire. The visitor's own session has the same
+// origin, and its secret must reach neither world nor page (S13).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { equalSecrets } from '../../server/basics/secrets.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { cookiePairs, stripBlanks } from '../../server/http/request/credentials.ts'
 import type { Message } from './api.ts'
 
-/** What a proxy wants or knows, such as `Cf-Access-Jwt-Assertion`. */
+/** What proxies want or know, such as `Cf-Access-Jwt-Assertion`. */
 const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|password/i
 const maxBodyBytes = 16 * 1024
 
 /**
- * A longer body is cut. Each character of `#bytes` is a byte: arrived byte by byte, it takes no
- * more memory.
+ * Cuts a longer body. `#bytes` has a character for each byte, so byte by byte takes no more memory.
  */
 export class Body {
   #bytes = ''
@@ -42,7 +41,7 @@ export function copyOfBody(request: IncomingMessage): Body {
   return body
 }
 
-/** Calls back before the client can have the message. A response to HEAD has no body. */
+/** Runs before the client can have the message. A response to HEAD has no body. */
 export function onSent(response: ServerResponse, listener: (message: Message) => void): void {
   const body = new Body()
   for (const name of ['write', 'end'] as const) {
@@ -56,7 +55,7 @@ export function onSent(response: ServerResponse, listener: (message: Message) =>
   }
 }
 
-/** `_header`: the text that Node writes, with its own fields, such as `Date`. */
+/** `_header`: what Node writes, with its own fields such as `Date`. */
 function headOf(response: ServerResponse): Omit<Message, 'body'> {
   const { _header: head } = response as ServerResponse & { _header?: string | null }
   const [line = '', ...lines] = (head ?? '').split('\r\n').filter((text) => text !== '')
@@ -64,8 +63,7 @@ function headOf(response: ServerResponse): Omit<Message, 'body'> {
 }
 
 /**
- * `…` replaces what is the visitor's own: other cookies, and credentials but for a bearer token of
- * the page.
+ * `…` replaces the visitor's own: other cookies, and credentials but a bearer token of the page.
  */
 export function requestOf(request: IncomingMessage, names: ReadonlySet<string>): Message {
   const { method, url, httpVersion, rawHeaders } = request
@@ -93,13 +91,13 @@ export function keepCookies(
     if (rawHeaders[i]?.toLowerCase() === 'cookie') rawHeaders[i + 1] = headers.cookie
 }
 
-/** '' if there is none. */
+/** '' for none. */
 export function onlyCookies(field: string, names: ReadonlySet<string>): string {
   const kept = cookiePairs(field).filter(({ name }) => names.has(name))
   return stripBlanks(kept.map(({ pair }) => pair).join(';'))
 }
 
-/** Other cookies lose their values. A pair without a name is a value. */
+/** Masks other cookies' values. A pair without a name is a value. */
 export function maskedCookies(field: string, names: ReadonlySet<string>): string {
   const masked = cookiePairs(field).map(({ name, pair }) =>
     names.has(name) ? pair : `${/^(?:[^=]*=|[ \t]*)/.exec(pair)?.[0]}…`,
@@ -110,8 +108,8 @@ export function maskedCookies(field: string, names: ReadonlySet<string>): string
 const ofProxies = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|.*-(?:client|connecting)-ip)$/
 
 /**
- * Takes away what the service (pass-on.ts) and proxies have added, and returns the facts. Undefined
- * if it comes from another process.
+ * Removes the additions of the service (pass-on.ts) and proxies, and returns the facts. Undefined
+ * for another process.
  */
 export function takeFacts(
   { rawHeaders, headers }: IncomingMessage,

@@ -1,5 +1,5 @@
-// One visitor's world: the product itself on a temporary SQLite database with a clock of its own,
-// its other servers, and the transcript.
+// One visitor's world: the product on a temporary SQLite database with its own clock, its other
+// servers, and the transcript.
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -27,31 +27,31 @@ export type WorldOptions = {
   cookies: { cookie: Cookie; deviceCookie: Cookie; memoryCookie: Cookie }
   settings: ChildSettings
   folder: string
-  /** Milliseconds of this process. */
+  /** This process's milliseconds. */
   wall: () => number
   monotonic: () => number
-  /** One hash at a time for all visitors; no log. */
+  /** All visitors share one hash at a time; no log. */
   passwords: Passwords
   log: Log
   way: Way
 }
 
-/** How this process sends to itself: as a browser, a thief, or a machine, which is in no exchange. */
+/** How this process sends to itself: as browser, thief, or machine (in no exchange). */
 export type Way = {
   urlOf: (path: string) => URL
   fieldsOf: (address: string, by: Passed['by']) => Readonly<Record<string, string>>
 }
 
-/** How far the clock is ahead, and when the database is back. */
+/** How far ahead the clock is, and when the database returns. */
 type State = { offsetMs: number; outageEndsAt: number }
 export type ComposedService = Awaited<ReturnType<typeof composeService>>
-/** `path`: as the service of the world sees it. */
+/** `path`: as the world's service sees it. */
 export type Passed = { to: Target; path: string; by: Exchange['by'] | 'machine'; body: Body }
 type Exchanged = [IncomingMessage, ServerResponse]
 
 /** An experiment has some thirty. */
 const maxExchanges = 100
-/** Bounds the database and the processor time of one visitor. */
+/** Bounds one visitor's database and processor time. */
 export const maxRequests = 5_000
 const otherServers = ['other-server', 'server-1', 'server-2', 'server-3', 'server-4', 'server-5']
 
@@ -82,7 +82,7 @@ export class World {
     return new World(options, await composeService(options))
   }
 
-  /** Throws TOO_MANY_REQUESTS after the last one. */
+  /** Throws TOO_MANY_REQUESTS after the last. */
   request(): void {
     if (++this.#requests <= maxRequests) return
     const remedy = 'Start it again.'
@@ -160,7 +160,7 @@ async function composeService(options: WorldOptions) {
     aged: async () => clock.wall(),
     random: Math.random,
     url: () => config.publicUrl,
-    // A token that is remembered would hide that its signature is checked.
+    // A remembered token would hide the check of its signature.
     own: { passwords, cookies, observed, cachedTokens: 0 },
   })
   const { app, users, readiness } = composition
@@ -176,11 +176,11 @@ async function composeService(options: WorldOptions) {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
-  // The store is reachable during an outage, too.
+  // An outage leaves the store reachable here.
   return { ...composition, config, store, state, userId, now: clock.now, rows: rows.now, end }
 }
 
-/** `now` returns no rows after `end`: a response may end later. */
+/** `now` returns no rows after `end`, since a response may end later. */
 function rowsIn(path: string, userId: string) {
   const database = connect(path)
   const prepared = ['session', 'revocation'].map((table) => ({
@@ -194,10 +194,7 @@ function rowsIn(path: string, userId: string) {
   return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
-/**
- * The settings of the service do not apply, but for its addresses, and HSTS: a browser keeps the
- * last policy of a host.
- */
+/** Of the service's settings only addresses apply, and HSTS: browsers keep a host's last policy. */
 export function configOf({
   url,
   prefix,

@@ -1,5 +1,5 @@
-// One world for each visitor, made on demand, limited in number, gone after ten minutes without a
-// request. The secret of a cookie names the visitor.
+// Each visitor has a world, made on demand, limited in number, gone after ten minutes without a
+// request. A cookie's secret names the visitor.
 import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../../server/basics/errors.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
@@ -26,7 +26,7 @@ export class Worlds {
     this.visitCookie = { ...this.#cookie('carillon-visit'), sameSite: 'Strict' }
   }
 
-  /** `__Host-` would require `Path=/`. Neither replaces the cookies of the service. */
+  /** `__Host-` would require `Path=/`. These replace no cookie of the service. */
   #cookie(name: string): Cookie {
     const { url, prefix } = this.#options.settings
     const isSecure = url.startsWith('https:')
@@ -36,7 +36,7 @@ export class Worlds {
 
   /**
    * `secret`: the new cookie. Throws UNAVAILABLE, with seconds to wait, without a free place. One
-   * address may take all: a school has one.
+   * address may take all, as a school has one.
    */
   async open(previous: World | undefined): Promise<{ world: World; secret: string }> {
     const at = this.#options.monotonic()
@@ -48,7 +48,7 @@ export class Worlds {
     const id = idOf(secret)
     const visit: Visit = { endsAt: at + idleMs }
     this.#visits.set(id, visit)
-    // One start at a time: each takes some 150 ms of processor time.
+    // One start at a time, because each takes 150 ms of processor time.
     const turn = Promise.all([this.#turn, ended]).then(() => this.#start(id))
     this.#turn = turn.catch(() => this.#visits.delete(id))
     visit.world = await turn
@@ -82,7 +82,7 @@ export class Worlds {
   }
 
   /**
-   * Finds the world of a request without a cookie. The id is no proof: it says only which service
+   * Finds the world of a request without a cookie. The id proves nothing: it says which service
    * checks the request.
    */
   ofId(id: string): World | undefined {
@@ -93,7 +93,7 @@ export class Worlds {
     return visit.world
   }
 
-  /** Never rejects: the process removes the rest. */
+  /** Never rejects, since the process removes the rest. */
   async #end(id: string): Promise<void> {
     const visit = this.#visits.get(id)
     this.#visits.delete(id)
@@ -107,7 +107,7 @@ export class Worlds {
   }
 }
 
-/** It is public, and 128 bits of the hash suffice. */
+/** Public; 128 bits of the hash suffice. */
 function idOf(secret: string): string {
   return hashOf(secret).slice(0, 22)
 }

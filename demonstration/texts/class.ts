@@ -1,4 +1,4 @@
-// The texts for a class in English, German and French.
+// The texts for a class, in English, German and French.
 export const classTexts = {
   quizTitle: ['Ten questions', 'Zehn Fragen', 'Dix questions'],
   print: ['Print the handout', 'Handzettel drucken', 'Imprimer la fiche'],

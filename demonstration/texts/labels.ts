@@ -1,4 +1,4 @@
-// The short texts of the demonstration in English, German and French. The sentences are in sentences.ts.
+// Short texts in English, German and French. sentences.ts has the sentences.
 export const labels = {
   walk: ['The demonstration', 'Die Vorführung', 'La démonstration'],
   laneNames: {
@@ -156,7 +156,7 @@ export const labels = {
     ],
     'origin:none': ['another site’s origin', 'von einer anderen Website', 'vient d’un autre site'],
   },
-  /** Said if another than the owner gets the response. */
+  /** If another than the owner gets the response. */
   gets: {
     thief: ['the thief gets in', 'der Dieb hat Zugriff', 'le voleur a accès'],
     'other-site': ['the form acts', 'das Formular kommt durch', 'le formulaire passe'],

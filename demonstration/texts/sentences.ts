@@ -1,5 +1,4 @@
-// The sentences of the demonstration in English, German and French. The short texts are in labels.ts,
-// those for a class in class.ts.
+// Sentences in English, German and French. labels.ts has short texts, class.ts those for a class.
 export const sentences = {
   says: {
     session: [
@@ -28,7 +27,7 @@ export const sentences = {
     'Ein Nachweis ist das, was Ihr Browser bei jeder Anfrage vorzeigt, damit der Server Sie erkennt: ein Cookie oder ein Token.',
     'Une preuve est ce que votre navigateur montre à chaque requête, pour que le serveur vous reconnaisse : un cookie ou un jeton.',
   ],
-  /** What to look at, above the pictures. */
+  /** Above the pictures: what to look at. */
   see: {
     class: [
       'Ten questions that you can answer now, a proof of your own, and a handout.',
@@ -101,9 +100,7 @@ export const sentences = {
       'Ce que coûtent les deux, mesuré ici et maintenant, et lequel choisir.',
     ],
   },
-  /**
-   * Beside the lanes, by the act. The page puts a value in the place of each `#`.
-   */
+  /** Beside the lanes, by act. A value replaces each `#`. */
   notes: {
     unnoticed: {
       session: [

@@ -21,12 +21,12 @@ function columnOf<Table extends object>(table: Table, at: number): Column<Table>
   return Object.fromEntries(entries) as Column<Table>
 }
 
-/** Puts the values in the places of `#`, in their order. */
+/** Values replace `#`, in order. */
 export function filled(text: string, ...values: unknown[]): string {
   return values.reduce<string>((rest, value) => rest.replace('#', String(value)), text)
 }
 
-/** '' if there is none. */
+/** '' for none. */
 export function textAt(texts: Readonly<Record<string, string>>, name: string): string {
   return texts[name] ?? ''
 }

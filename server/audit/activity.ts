@@ -1,13 +1,11 @@
-// A user's activity: the entries of the audit log, as their user may see them.
+// A user's activity: the audit entries that the user may see.
 import { iso } from '../basics/clock.ts'
 import * as t from '../http/openapi/schema.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { deviceLabel } from './entry.ts'
 
 export const actors = ['user', 'application', 'operator', 'provider', 'service'] as const
-/**
- * Facts about the user's own proofs. Others, such as who ran a command, concern the operator alone.
- */
+/** Facts about the user's own proofs. Others, such as who ran a command, are the operator's. */
 export const shownDetails = {
   variant: t.optional(t.example(t.string(), 'stateful')),
   method: t.optional(t.example(t.string(), 'password')),
@@ -18,7 +16,7 @@ export const shownDetails = {
 export function displayActivity(entry: AuditEntry) {
   const { id, event, signInId, detail, count } = entry
   const actor = kindOf(entry.actor)
-  // An application's address is not the user's to see.
+  // The user must not see an application's address.
   const { address, userAgent } = actor === 'user' ? entry : { address: null, userAgent: null }
   const device = deviceLabel(userAgent)
   const shown = Object.keys(shownDetails).flatMap((name) =>

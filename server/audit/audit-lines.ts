@@ -1,5 +1,5 @@
-// An import has tens of thousands of entries at once: the log gets the first, then one line a
-// second with their count. sign-in-log.ts writes refusals.
+// An import has tens of thousands of entries: the log gets the first, then one line a second with a
+// count. sign-in-log.ts writes refusals.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
@@ -55,14 +55,14 @@ export class AuditLines {
   }
 }
 
-/** No detail takes the place of another field. */
+/** Details replace no other field. */
 export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
   const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
   const facts = { ...more, auditId, ...(isCount && { count }) }
   const others = Object.entries({ ...detail, settings: null, ...facts }).filter(
     ([, value]) => value !== null && value !== undefined,
   )
-  // fail2ban finds event and address before any text of a client.
+  // fail2ban finds event and address before clients' texts.
   log.info(
     { event, ...(address !== null && { address }), ...Object.fromEntries(others) },
     messageOf(event),

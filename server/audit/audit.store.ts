@@ -1,4 +1,4 @@
-// An operation that changes something records its own entries.
+// Each change records its own entries.
 import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
 import {
@@ -27,12 +27,12 @@ export type AuditQuery = {
 export function* record(entries: readonly AuditEntry[] = []): Write<void> {
   if (entries.length === 0) return
   yield* insert(entries)
-  // Commands have no log: the services write their lines.
+  // Commands have no log: services write their lines.
   if (entries.some(({ actor }) => actor === 'operator')) yield* signal({ about: 'audit' })
   yield { kind: 'record', entries }
 }
 
-/** Their lines are written already: listeners get only those of which operators have a notice. */
+/** The log has their lines: listeners get only what notifies operators. */
 export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
   yield* insert(entries)
   const ofOperators = entries.filter(({ event }) => eventsForOperators.has(event))
@@ -40,7 +40,7 @@ export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
     yield { kind: 'record', entries: ofOperators.map((entry) => ({ ...entry, isLogged: true })) }
 }
 
-/** An entry about a user who is erased by then names none (U2). */
+/** An entry about a user erased by then names none (U2). */
 function* insert(entries: readonly AuditEntry[]): Write<void> {
   const rows = entries.map(({ detail, ...entry }) => ({
     ...entry,
@@ -57,7 +57,7 @@ function* insert(entries: readonly AuditEntry[]): Write<void> {
 
 export type OfSignIn = { userId: string; signInId: string; event: string }
 
-/** The id of a sign-in has the time of its beginning. */
+/** A sign-in's id has its time. */
 export function* isRecorded({ userId, signInId, event }: OfSignIn): Read<boolean> {
   return yield* exists`
     select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
@@ -104,7 +104,7 @@ export function* lastSettingsEntry(): Read<AuditEntry | undefined> {
   return row && toEntry(row)
 }
 
-/** At most 100, the newest first. */
+/** The newest 100. */
 export function* settingsChangedSince(since: number): Read<number[]> {
   const rows = yield* all<{ at: number }>`
     select at from audit where event = 'settings-changed' and id >= ${firstIdAt(since)} order by id desc limit 100`
@@ -116,7 +116,7 @@ function toEntry({ detail, ...entry }: Row): AuditEntry {
 }
 
 export function* removeOldAudit(before: number): Write<number> {
-  // Citus locks no rows of a subquery that reads every node.
+  // In a subquery that reads every node, Citus locks no rows.
   const oldest = yield* get<{ last: string | null }>`
     select max(id) as last from (select id from audit where id < ${firstIdAt(before)} order by id limit 1000) oldest`
   return oldest?.last ? yield* run`delete from audit where id <= ${oldest.last}` : 0

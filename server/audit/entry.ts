@@ -1,4 +1,4 @@
-// Makes an entry of the audit log: who did what, from where, to whom.
+// Makes an audit entry: who did what, from where, to whom.
 import type { FastifyRequest } from 'fastify'
 import { newOrderedId } from '../basics/ids.ts'
 import { addressOf } from '../http/request/address.ts'
@@ -7,7 +7,7 @@ import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
 export type Source = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'> & {
-  /** Who runs a command. */
+  /** The user of a command. */
   by?: string
 }
 
@@ -15,7 +15,7 @@ const maxUserAgent = 256
 
 export type RequestSource = Source & { address: string; requestId: string; route: string }
 
-/** Call it before the first await: Node forgets the address of a closed connection. */
+/** Call it before the first await: Node forgets a closed connection's address. */
 export function sourceOf(
   { site }: { site: Pick<Site, 'trustedProxies'> },
   request: FastifyRequest,
@@ -50,7 +50,7 @@ export function recorded(
   return { audit: [auditEntry(source, { ...facts, at: now() })] }
 }
 
-/** `detail` must not contain a secret. */
+/** `detail` has no secret. */
 export function auditEntry(
   source: Source,
   { event, at, ...facts }: Facts & { at: number },
@@ -63,9 +63,9 @@ export function auditEntry(
   return { id: newOrderedId(at), at, event, userId, ...named, ...from, detail, count: 1 }
 }
 
-// A User-Agent can be any text: the label has our words or one short product name.
+// A User-Agent can be any text, so labels have our words or one short product name.
 
-/** The first match counts: browsers also name those that they are built on. */
+/** The first match counts, because browsers also name others. */
 const browsers: readonly [name: string, shape: RegExp][] = [
   ['Edge', /\bEdg(e|A|iOS)?\//],
   ['Opera', /\b(OPR|Opera|OPiOS)\//],

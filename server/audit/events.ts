@@ -74,7 +74,7 @@ export const events = {
 
 export type EventName = keyof typeof events
 
-/** Each operator has a notice of such an entry. */
+/** They notify each operator. */
 export const eventsForOperators: ReadonlySet<string> = new Set<EventName>([
   'webhook-disabled',
   'mails-refused',

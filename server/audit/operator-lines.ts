@@ -1,4 +1,4 @@
-// Commands have no log, so every running service writes their lines.
+// Commands have no log: every running service writes their lines.
 import type { AuditEntry } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
@@ -8,17 +8,14 @@ import type { AuditLines } from './audit-lines.ts'
 /** Commits take time, and clocks differ. */
 const lateMs = 60_000
 const maxAtOnce = 1_000
-/**
- * A start notifies users of younger entries. Deliveries of the same entry are recognised for 24
- * hours.
- */
+/** A start notifies users of younger entries. For 24 hours, an entry is not delivered twice. */
 const notedWithinMs = 23 * 3_600_000
 
 type Dependencies = {
   store: Store
   lines: AuditLines
   now: () => number
-  /** The entries before the start may have been noted before. */
+  /** Entries from before the start may have been noted. */
   note: (entry: AuditEntry) => Promise<void>
 }
 

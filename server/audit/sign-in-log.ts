@@ -1,5 +1,4 @@
-// Records refused sign-ins. A client needs no proof to cause one, so lines and rows have a limit,
-// and the rest are counted (L1, L2, A16).
+// Records refused sign-ins. They need no proof, so lines and rows are limited (L1, L2, A16).
 import { counts } from '../basics/counts.ts'
 import { type CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'

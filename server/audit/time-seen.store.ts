@@ -1,4 +1,4 @@
-// Decides whether the clock can be believed when rows are removed by age.
+// Can the clock be believed when rows are removed by age?
 import { madeAt } from '../basics/ids.ts'
 import { all, lock, type Read, send, type Write } from '../store/statements.ts'
 
@@ -8,8 +8,8 @@ const heldMs = 3_600_000
 type TimeSeen = { seenAt: number; heldUntil?: number }
 
 /**
- * If the clock is more than seven days ahead of what any process saw, nothing is removed by age
- * until it has gone on for an hour, over restarts too.
+ * While the clock is over seven days ahead of what any process saw, an hour has to pass before
+ * anything is removed by age, over restarts too.
  */
 export function* seeTime({
   at,

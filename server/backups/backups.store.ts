@@ -1,11 +1,11 @@
-// A row is also the claim of the node that makes the backup.
+// A row is also its node's claim.
 import { all, get, type Read, run, send, type Write } from '../store/statements.ts'
 
-/** A node renews its claim every minute. After five minutes without, it has died. */
+/** A node renews its claim each minute. After five minutes without, it has died. */
 const claimMs = 5 * 60_000
 const retryMs = 3_600_000
 
-/** `endedAt`: null while the backup runs. `bytes`: null unless it succeeded. */
+/** `endedAt`: null during the backup. `bytes`: null unless it succeeded. */
 export type ScheduledBackup = {
   dueAt: number
   node: string
@@ -18,8 +18,8 @@ export type ScheduledBackup = {
 type Claim = Pick<ScheduledBackup, 'dueAt' | 'node' | 'path'> & { at: number }
 
 /**
- * One caller gets the claim; another gets it if it was not renewed for five minutes, or failed an
- * hour ago.
+ * One caller gets the claim; another after five minutes without renewal, or an hour after a
+ * failure.
  */
 export function* claimBackup({ dueAt, node, path, at }: Claim): Write<boolean> {
   const added = yield* run`
@@ -43,7 +43,7 @@ export function* renewBackup({ dueAt, path, at }: Omit<Claim, 'node'>): Write<bo
 
 type End = Omit<Claim, 'node'> & Pick<ScheduledBackup, 'bytes' | 'failure'>
 
-/** Changes nothing if another node has taken the claim over. */
+/** Changes nothing after another node's claim. */
 export function* endBackup({ dueAt, path, at, bytes, failure }: End): Write<void> {
   yield* send`
     update scheduled_backup set ended_at = ${at}, renewed_at = ${at}, bytes = ${bytes}, failure = ${failure}
@@ -60,7 +60,7 @@ export function* forgetBackup(dueAt: number): Write<void> {
   yield* send`delete from scheduled_backup where due_at = ${dueAt}`
 }
 
-/** 0 if no backup succeeded yet, undefined if none was ever due. */
+/** 0 without a success yet, undefined if none was ever due. */
 export function* lastBackupAt(): Read<number | undefined> {
   const row = yield* get<{ count: number; at: number | null }>`
     select count(*) as count, max(case when bytes is not null then ended_at end) as at from scheduled_backup`

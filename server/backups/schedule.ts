@@ -1,5 +1,5 @@
-// One node makes the daily backup, in a process of its own, so that nobody waits, and reads it back
-// before it gets its name. The service's secret is not in it.
+// One node makes the daily backup in a separate process, so that no request waits, and reads it
+// back before naming it. It lacks the service's secret.
 import { execFile } from 'node:child_process'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,12 +22,12 @@ import {
 const dayMs = 24 * 3_600_000
 const everyMs = 30_000
 const renewMs = 60_000
-/** A process that was killed has left a draft that does not grow. */
+/** A draft that does not grow is a killed process's. */
 const draftMs = 3_600_000
 const draft = /^carillon-[\dTZ-]{20}\.gz\.[\da-f]{12}\.part$/
 const program = fileURLToPath(new URL('../bin/launch.js', import.meta.url))
 
-/** `atMs`: milliseconds after midnight UTC. `folder` is absolute. */
+/** `atMs`: milliseconds after midnight UTC. `folder`: absolute. */
 type Dependencies = {
   store: Store
   database: Database
@@ -48,10 +48,10 @@ export class ScheduledBackups {
     this.#timer = setInterval(() => void this.run(), everyMs).unref()
   }
 
-  /** A call joins the one that runs. */
+  /** Joins a running call. */
   run(): Promise<void> {
     this.#running ??= this.#makeDue()
-      // The next turn tries again if the database is away.
+      // If the database is away, the next turn tries again.
       .catch(() => {})
       .finally(() => {
         this.#running = undefined
@@ -59,7 +59,7 @@ export class ScheduledBackups {
     return this.#running
   }
 
-  /** Nothing is left of a backup that runs. */
+  /** Leaves nothing of a running backup. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     this.#ending.abort()
@@ -81,7 +81,7 @@ export class ScheduledBackups {
       await store.write(endBackup, { dueAt, path, at: wall(), bytes, failure: null })
       log.info({ event: 'backup-made', path, bytes }, 'a backup was made and read back')
     } catch (error) {
-      // At the next start the backup is due again.
+      // The next start makes it again.
       if (this.#ending.signal.aborted) return await store.write(forgetBackup, dueAt)
       const failure = failureOf(error)
       log.error(
@@ -105,10 +105,7 @@ export class ScheduledBackups {
     })
   }
 
-  /**
-   * Removes only files of which this database has a row, with the size that they had, and what a
-   * killed process has left.
-   */
+  /** Removes only files of this database's rows, of recorded size, and killed processes' drafts. */
   async #removeOld(): Promise<void> {
     const { store, schedule, wall } = this.#dependencies
     removeDrafts(schedule.folder, wall() - draftMs)
@@ -135,14 +132,14 @@ export function lastDue(at: number, atMs: number): number {
   return Math.floor((at - atMs) / dayMs) * dayMs + atMs
 }
 
-/** The command's first line on standard error, which has no secret. */
+/** The first line of the command's standard error, which has no secret. */
 function failureOf(error: unknown): string {
   const { stderr = '' } = error as { stderr?: string }
   const [line = ''] = stderr.split('\n')
   return line.replace(/^carillon: /, '') || messageOf(error)
 }
 
-/** Creates the folder, and writes a small file. Undefined if backups can be made there. */
+/** Creates the folder and a small file. Undefined if backups can be there. */
 export function folderFault(folder: string): string | undefined {
   const probe = join(folder, `.carillon-${process.pid}.part`)
   try {

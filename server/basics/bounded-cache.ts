@@ -1,5 +1,5 @@
-// A cache of at most twice its bound: a used entry moves to the young of two Maps; when that is
-// full, the old one is dropped.
+// A cache of at most twice its bound. A used entry moves to the young of two Maps. When that is
+// full, the old one goes.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {
@@ -20,7 +20,7 @@ export class BoundedCache<Value> {
     return old?.value
   }
 
-  /** `weight`: in the unit of the bound. A heavier entry is not kept. */
+  /** `weight`: in the bound's unit. Drops a heavier entry. */
   set(key: string, value: Value, weight: number): void {
     if (weight > this.#maxWeight) return
     this.#weight += weight - (this.#young.get(key)?.weight ?? 0)

@@ -1,15 +1,15 @@
-// A request to a service that an operator named. Time and size are limited, and redirects refused:
-// a service that lies makes us contact no other address (SSRF).
+// A bounded request to a service of the operator's choice. It refuses redirects: no lie makes us
+// contact another address (SSRF).
 import { CarillonError } from './errors.ts'
 
 export type Bounds = {
   timeoutMs?: number
-  /** Bytes are counted after decompression. */
+  /** Counts bytes after decompression. */
   maxSize?: number
   fault: (problem: string) => CarillonError
 }
 
-/** Key sets of large providers have 10,000 bytes. */
+/** Large providers' key sets have 10,000 bytes. */
 export async function boundedFetch(
   address: string,
   options: RequestInit,

@@ -1,17 +1,15 @@
-// The clock of everything with a lifetime. If the wall clock is set back, the time goes on with the
-// monotonic clock, so that nothing lives longer. Times for people use the wall clock.
+// The clock of lifetimes. If the wall clock is set back, time goes on with the monotonic clock:
+// nothing lives longer. Times for people use the wall clock.
 
 export type TimeSources = {
-  /** It may jump. */
   wall: () => number
-  /** It never goes back. */
   monotonic: () => number
 }
 
 const minReportedMs = 5_000
-/** Clocks of one machine drift by a few millionths: without this, the time would run ahead. */
+/** Clocks of one machine drift by a few millionths, so the time would run ahead. */
 const maxDrift = 20e-6
-/** Arithmetic of fractions must not lose a millisecond. */
+/** Fractions must not lose a millisecond. */
 const rounding = 0.01
 
 export class Clock {
@@ -28,7 +26,7 @@ export class Clock {
     this.#onSetBack = onSetBack
   }
 
-  /** Returns milliseconds since 1970, never less than before. */
+  /** In milliseconds since 1970, never less than before. */
   now = (): number => {
     const monotonic = this.#monotonic()
     const wall = this.wall()
@@ -55,10 +53,7 @@ export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at)
 }
 
-/**
- * Returns NaN for a text that is no time, and after the year 9999, which `iso` would sort below all
- * others.
- */
+/** Returns NaN for no time, and after the year 9999, which `iso` would sort first. */
 export function parseTime(text: string): number {
   const at = Date.parse(text)
   return at < 253_402_300_800_000 ? at : Number.NaN

@@ -1,5 +1,4 @@
-// Counting on a hot path costs an addition. The names are closed lists, so no client can add a
-// label.
+// On a hot path, counting costs an addition. The names are closed lists, so clients can add none.
 
 function zeros<const Name extends string>(...names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
@@ -50,7 +49,7 @@ export const counts = {
   tidiedAt: 0,
 }
 
-/** The bounds are in seconds. */
+/** In seconds. */
 export const bucketBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] as const
 
 export class Durations {

@@ -1,5 +1,5 @@
 // Writes a small file so that a power failure leaves no partial one: write, fsync, name, fsync the
-// folder. Without the second fsync the name can be lost.
+// folder (or the name can be lost).
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -21,7 +21,6 @@ export function createDurably(path: string, text: string): boolean {
   })
 }
 
-/** A function gets the new file's status for its text. */
 export function replaceDurably(path: string, text: Text): void {
   withDraft(path, text, (draft) => fs.renameSync(draft, path))
 }
@@ -42,7 +41,7 @@ export function syncFolder(path: string): void {
 }
 
 function withDraft<Result>(path: string, text: Text, publish: (draft: string) => Result): Result {
-  // In containers all processes can have the same id.
+  // Process ids can be equal in containers.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
     createEmpty(draft)
@@ -57,9 +56,9 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   }
 }
 
-/** The mode is 0700. Each parent is synced, too. */
+/** The mode is 0700. Syncs each parent, too. */
 export function makeFolder(folder: string): void {
-  // With `recursive` Node tries for ever in /proc.
+  // In /proc, Node's `recursive` tries for ever.
   const missing: string[] = []
   for (let at = resolve(folder); !fs.existsSync(at); at = dirname(at)) missing.unshift(at)
   for (const made of missing) {
@@ -84,7 +83,7 @@ export function createEmpty(path: string, flag: 'a' | 'wx' = 'wx'): void {
   }
 }
 
-/** The service runs as the owner of the folder, not as root. */
+/** The service runs as the folder's owner, not as root. */
 function serviceAround(path: string): fs.Stats | undefined {
   const around = fs.statSync(dirname(path))
   return process.geteuid?.() === 0 && around.uid !== 0 ? around : undefined

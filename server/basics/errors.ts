@@ -1,4 +1,4 @@
-// The one error type and its codes. http/response/failure.ts turns an error into a response.
+// The one error type and its codes. http/response/failure.ts makes responses of them.
 
 /** docs/inbox/errors.md explains the codes. */
 export const statusOf = {
@@ -57,7 +57,7 @@ type Options = { cause?: unknown } & Partial<
   >
 >
 
-/** `cause` goes to the log only. */
+/** Only the log has `cause`. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
   readonly problem: string
@@ -71,7 +71,7 @@ export class CarillonError extends Error {
   readonly report: 'failure' | 'outcome-unknown' | 'overload' | 'nothing'
   readonly refusal: ProofRefusal | undefined
 
-  /** `problem` has no full stop; `remedy` is sentences, or ends with a command. */
+  /** `problem` has no full stop; `remedy` is sentences, or ends in a command. */
   constructor(code: ErrorCode, problem: string, options: Options = {}) {
     super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, {
       cause: options.cause,
@@ -97,7 +97,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A later attempt succeeds. */
 export function overloaded(message: string): CarillonError {
   return new CarillonError('UNAVAILABLE', message, {
     remedy: 'Try again in a moment.',
@@ -147,7 +146,7 @@ export function notAuthenticated(
   })
 }
 
-/** An unknown user, a wrong or changed password and a disabled user get the same error. */
+/** One error for an unknown user, a wrong or changed password and a disabled user. */
 export function invalidCredentials(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
 }
@@ -162,7 +161,7 @@ export function secondFactorRequired(secondFactor: SecondFactor): CarillonError 
   })
 }
 
-/** A wrong or used code and every invalid challenge get the same error. */
+/** One error for a wrong or used code and every invalid challenge. */
 export function wrongSecondFactor(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The second factor is wrong, or was used before')
 }
@@ -176,7 +175,7 @@ export function insufficientScope(
   return new CarillonError('FORBIDDEN', problem, { remedy, challenge, refusal: 'scope-missing' })
 }
 
-/** The policy demands a second factor that the sign-in did not prove. */
+/** The policy demands a second factor that the sign-in lacks. */
 export function setupOnly(): CarillonError {
   const remedy =
     'Add one on the account page, or by POST /api/me/factors/totp or POST /api/me/factors/passkeys. If the user has one: POST /api/me/confirm.'

@@ -1,9 +1,9 @@
-// Gives work of one kind a share of a turn, so that timers and connections run.
+// Gives one kind of work a share of a turn, so that timers and connections run.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 const maxImmediates = 64
 
-/** `maxMs` of a turn include what each item resumes. */
+/** `maxMs` of a turn includes what items resume. */
 export class WorkInTurns<Item> {
   readonly #handle: (item: Item) => void
   readonly #maxMs: number
@@ -29,7 +29,7 @@ export class WorkInTurns<Item> {
     this.#scheduleTurn()
   }
 
-  /** What an item resumes is done before the next one reads the clock. */
+  /** An item's resumed work ends before the next reads the clock. */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#waiting.length === 0) return
     this.#isTurnScheduled = true
@@ -60,7 +60,7 @@ export async function yieldToEventLoop(): Promise<void> {
   if (!longWork.hasTimeLeft) await new Promise<void>((resume) => longWork.add(resume))
 }
 
-/** Yields after every 50 items, for a list of a client. */
+/** Yields after every 50 items of a client's list. */
 export async function mapInTurns<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
@@ -81,7 +81,7 @@ export async function endOfTurn(): Promise<void> {
   turnEnd = undefined
 }
 
-/** Another call joins the run that is not over. */
+/** A call joins a run in progress. */
 export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   return () => {
@@ -95,7 +95,7 @@ export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<R
 const maxWorkers = 8
 const retryMs = 1_000
 
-/** An item that fails is tried again. */
+/** Tries a failed item again. */
 export class WorkQueue<Item> {
   readonly #work: (item: Item) => Promise<void>
   readonly #onFailure: (error: unknown) => void
@@ -112,7 +112,7 @@ export class WorkQueue<Item> {
     this.#waiting.add(item)
     if (this.#workers >= maxWorkers) return
     this.#workers++
-    // Several changes of one inbox then need one read.
+    // Then one read serves several changes of an inbox.
     void nextTurn().then(() => this.#workThrough())
   }
 

@@ -1,22 +1,22 @@
-// Each address has one spelling here: equal texts are the same address (RFC 4632, RFC 4291).
+// Each address has one spelling here, so equal texts are one address (RFC 4632, RFC 4291).
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type AddressRange = { address: string; prefix: number }
-/** BlockList also finds IPv4 addresses in ranges of IPv6, such as ::/1. */
+/** BlockList also finds IPv4 addresses in IPv6 ranges such as ::/1. */
 export type AddressRanges = Record<'ipv4' | 'ipv6', BlockList>
 
 /** RFC 5952; dotted for IPv4, also inside IPv6. */
 export function canonicalAddress(text: string): string | undefined {
-  // ipaddr.js also reads octal and hexadecimal parts, and zones.
+  // ipaddr.js also reads octal and hexadecimal parts and zones.
   if (isIPv4(text)) return text
   return isIPv6(text) && !text.includes('%') ? ipaddr.process(text).toString() : undefined
 }
 
-/** No address of this machine, of a private network, or for a special use is public. */
+/** Not one of this machine, a private network or special use. */
 export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.parse(address)
-  // An IPv4-compatible address (RFC 4291, section 2.5.5.1) has no range of its own there.
+  // It knows no range for IPv4-compatible addresses (RFC 4291, section 2.5.5.1).
   const isCompatible =
     parsed instanceof ipaddr.IPv6 &&
     parsed.match(ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number])
@@ -28,7 +28,7 @@ export function parseRange(text: string): AddressRange | undefined {
   const address = canonicalAddress(addressText)
   if (address === undefined) return undefined
   const bits = bitsOf(address)
-  // The canonical form of an IPv4 address in IPv6 is IPv4, with 96 bits less.
+  // An IPv4 address in IPv6 becomes IPv4, with 96 bits less.
   const bitsLess = isIPv6(addressText) ? 128 - bits : 0
   const prefix = length === undefined ? bits : Number(length) - bitsLess
   return prefix >= 0 && prefix <= bits ? { address, prefix } : undefined
@@ -54,7 +54,7 @@ export function coverEverything(texts: readonly string[]): boolean {
   const widest: string[] = []
   const shares: Record<'ipv4' | 'ipv6', number> = { ipv4: 0, ipv6: 0 }
   const ranges = texts.map((text) => parseRange(text) as AddressRange)
-  // Ranges overlap only if one is inside the other: those inside no other add up.
+  // Ranges overlap only if one contains the other: those inside no other add up.
   for (const range of ranges.toSorted((a, b) => a.prefix - b.prefix)) {
     if (isInRanges(range.address, rangesOf(widest))) continue
     widest.push(formatRange(range))
@@ -72,18 +72,17 @@ export function networkOf(address: string, prefix: number): string {
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)
 
-// Who is one client? Every budget counts by these groups, so that no attack goes between two budgets
-// (decision 0039).
+// Who is one client? Budgets count by these groups: no attack goes between two (decision 0039).
 
 export type Client = {
-  /** An act of a signed-in user is never counted by network. */
+  /** No signed-in user's act is counted by network. */
   address?: string | undefined
   account: string
-  /** It proves that the user was here before. */
+  /** It proves an earlier visit of the user. */
   device?: string | undefined
 }
 
-/** A signed-in user is a network of its own. */
+/** A signed-in user is its own network. */
 type ClientGroups = {
   networks: readonly [string, ...string[]]
   network: string
@@ -103,10 +102,7 @@ export function groupsOf({ address, account }: Client): ClientGroups {
   }
 }
 
-/**
- * Returns the IPv4 address, or the /64 of a client and the /56 and /48 of a provider's customer
- * (RFC 6177).
- */
+/** The IPv4 address, or a client's /64 and a provider customer's /56 and /48 (RFC 6177). */
 export function networksOf(address: string): [string, ...string[]] {
   const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
   return isIPv6(address) ? [within(64), within(56), within(48)] : [address]

@@ -1,4 +1,4 @@
-// Counts events of a period, so that the log gets one line for it.
+// Counts events of a period for one log line.
 export class LogWindow {
   readonly #ms: number
   readonly #onEnd: () => void

@@ -1,4 +1,4 @@
-// No code passes secrets; the redaction is a second protection.
+// No code logs secrets; redaction is a second protection.
 import { Writable } from 'node:stream'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { escapeControls } from './control-characters.ts'
@@ -12,7 +12,7 @@ export type Log = Readonly<Record<Level, Write>> & Pick<Logger, 'isLevelEnabled'
 const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
 const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']
 
-/** pino-pretty prints a stack unescaped, and a client's text must not control the terminal. */
+/** pino-pretty prints stacks unescaped, and no client's text may control the terminal. */
 const serializers = {
   err(error: unknown) {
     if (!(error instanceof Error)) return error

@@ -1,16 +1,15 @@
-// Stores and compares secrets. Comparisons take the same time wherever values differ;
-// tools/lint/secrets.grit refuses any other.
+// Stores and compares secrets, in the same time wherever values differ; tools/lint/secrets.grit
+// refuses other comparisons.
 //
-// Each purpose has a key derived from the service's secret. While that changes there are two
-// (decision 0044):
-// - `seal` and `open` are for what the store reads again. Each sealed column needs its place in
-// re-sealing.ts.
-// - `mac` and `isMac` are for a value that a client brings back.
-// - `mac` is for a hash to find or count. It differs after a change of the secret.
+// Each purpose has a key derived from the service's secret, or two while that changes (decision
+// 0044):
+// - `seal` and `open`: what the store reads again. re-sealing.ts needs each sealed column.
+// - `mac` and `isMac`: what a client brings back.
+// - `mac`: a hash to find or count. Another secret changes it.
 import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 
-/** `timingSafeEqual` throws for different lengths, which would reveal the length. */
+/** `timingSafeEqual` throws for different lengths, which would reveal one. */
 export function equalSecrets(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
@@ -19,7 +18,7 @@ export function equalHashes(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }
 
-/** Use it for 32 random bytes, which nobody can guess, and never for passwords. */
+/** Use it for 32 random bytes, which cannot be guessed, never for passwords. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }
@@ -31,17 +30,17 @@ export function randomText(bytes = 32): string {
 /** l, o, 0 and 1 look alike. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
 
-/** Five random bits each; easy to read out and type. */
+/** Each has five random bits and is easy to read out and type. */
 export function randomGroups({ groups, of: length }: { groups: number; of: number }): string {
   const group = () =>
     Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('')
   return Array.from({ length: groups }, group).join('-')
 }
 
-/** `previous` is accepted until everything is sealed again. */
+/** `previous` is accepted until all is sealed again. */
 export type Secrets = { current: string; previous?: string | undefined }
 
-/** HKDF's `info` (RFC 5869, section 2.3). A changed text makes stored values unreadable. */
+/** HKDF's `info` (RFC 5869, section 2.3). Another text makes stored values unreadable. */
 const purposes = {
   'signing-keys': 'carillon signing keys',
   names: 'carillon names in the log',
@@ -73,7 +72,7 @@ export class Sealing {
     this.#reread = reread
   }
 
-  /** Nodes without the current secret can read what the previous one seals. */
+  /** The previous secret seals for nodes without the current one. */
   use(which: Which): void {
     if (which === this.#inUse) return
     this.#inUse = which
@@ -86,7 +85,7 @@ export class Sealing {
     return new CompactEncrypt(Buffer.from(text)).setProtectedHeader(headerWith(kid)).encrypt(bytes)
   }
 
-  /** Returns undefined for another purpose or secret, or a changed text. */
+  /** Undefined for another purpose or secret, or a changed text. */
   async open(purpose: Purpose, sealed: string): Promise<string | undefined> {
     return (await this.openWith(purpose, sealed))?.text
   }
@@ -103,7 +102,7 @@ export class Sealing {
     return this.#isChanged() ? this.openWith(purpose, sealed) : undefined
   }
 
-  /** What the secret known so far signed is still accepted. */
+  /** Still accepts what the known secret signed. */
   #isChanged(): boolean {
     const fresh = this.#reread?.()
     if (fresh === undefined || equalSecrets(fresh.current, this.#secrets.current)) return false
@@ -116,7 +115,7 @@ export class Sealing {
     return macWith(this.#keysFor(purpose)[0], text)
   }
 
-  /** Takes the same time for every wrong value. */
+  /** All wrong values take the same time. */
   isMac(purpose: Purpose, text: string, mac: string): boolean {
     const matches = this.#keysFor(purpose).map((key) => equalSecrets(macWith(key, text), mac))
     return matches.includes(true)
@@ -159,7 +158,7 @@ function macWith({ bytes }: Key, text: string): string {
   return createHmac('sha256', bytes).update(text).digest('base64url')
 }
 
-/** Attempts can be counted, but nobody guesses a password that was typed as a name. 96 bits. */
+/** It counts attempts, but hides a password typed as a name. 96 bits. */
 export function nameHasher(sealing: Sealing): (name: string) => string {
   return (name) => sealing.mac('names', name).slice(0, 16)
 }

@@ -1,11 +1,11 @@
-// Refuses what JSON.parse accepts: other bytes than UTF-8, NUL, lone surrogates, repeated keys,
+// Refuses what JSON.parse accepts: bytes other than UTF-8, NUL, lone surrogates, repeated keys,
 // deep nesting, keys that set a prototype (I2, I3, I5).
 import { isUtf8 } from 'node:buffer'
 import { invalidField } from './errors.ts'
 
 export const maxDepth = 32
 
-/** 120,000 keys take 45 ms of the event loop. A body may have three times as many values. */
+/** 120,000 keys block the event loop for 45 ms. A body may have three times as many values. */
 export const maxKeys = 10_000
 
 /** RFC 8259 and I-JSON (RFC 7493, section 2). */
@@ -27,7 +27,6 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 const strings = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 
-/** Counts the colons outside of strings. */
 function keysIn(text: string, max: number): number {
   let depth = 0
   let keys = 0

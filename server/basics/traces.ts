@@ -1,14 +1,14 @@
-// Connects log lines with the trace of a request in other systems (W3C Trace Context, section 3.2).
+// Connects log lines with a request's trace in other systems (W3C Trace Context, section 3.2).
 import { BoundedCache } from './bounded-cache.ts'
 
 const maxTraces = 10_000
-/** A later version may add parts at the end. */
+/** Later versions may append parts. */
 const traceparent =
   /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
 
 const traces = new BoundedCache<string>(maxTraces)
 
-/** `text`: the header field; the caller trusts the proxy that sent it. */
+/** `text`: the header field of a trusted proxy. */
 export function noteTrace(requestId: string, text: unknown): void {
   const [, traceId] = traceparent.exec(String(text)) ?? []
   if (traceId !== undefined) traces.set(requestId, traceId, 1)

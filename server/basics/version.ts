@@ -16,7 +16,7 @@ export function commit(): string {
 
 function commitOfCheckout(): string {
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  // Elsewhere git could find the repository of an application.
+  // Elsewhere git could find an application's repository.
   if (!existsSync(`${root}.git`)) return 'unknown'
   const { status, stdout } = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD'], {
     encoding: 'utf8',

@@ -1,14 +1,12 @@
 #!/usr/bin/env node
-// Runs Carillon with this Node, or the newer one that npm installed with it. Plain JavaScript for
-// Node 18.
+// Runs Carillon with this Node, or a newer one that npm installed. Plain JavaScript for Node 18.
 
 const minMajor = 24
 
-// Without a listener SIGUSR1 opens Node's inspector to every local user.
+// Without a listener, SIGUSR1 opens Node's inspector to all local users.
 process.on('SIGUSR1', () => {})
 
-// npm (11.19) ends the shell of a command, and not the command. One left behind by intent (`&`,
-// nohup) is not watched.
+// npm (11.19) ends a command's shell, not the command. One left on purpose (`&`, nohup) stays.
 const parent = process.ppid
 const script = process.env.npm_lifecycle_script ?? ''
 if (parent !== 1 && /\bcarillon\b/.test(script) && !/[&;|]/.test(script)) {
@@ -29,7 +27,7 @@ if (
   await run()
 } else await relay()
 
-/** Before SQLite 3.51.3 the write-ahead log could, rarely, damage a database. */
+/** Before SQLite 3.51.3 the write-ahead log could rarely damage a database. */
 function isSuitable() {
   const [major = 0, minor = 0, patch = 0] = (process.versions.sqlite ?? '').split('.').map(Number)
   const sqlite = major * 1e6 + minor * 1e3 + patch
@@ -52,7 +50,7 @@ async function relay() {
 
   for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
     process.on(signal, () => {
-      // Ctrl-C on a terminal reaches the child, too.
+      // On a terminal, Ctrl-C also reaches the child.
       const isFromTerminal = signal === 'SIGINT' && process.stdin.isTTY
       if (!isFromTerminal) child.kill(signal)
     })

@@ -1,9 +1,9 @@
-// launch.js starts this process. A launcher that is killed forwards no signal, and the port would
-// stay in use: but the system closes the channel.
+// launch.js starts this process. A killed launcher forwards no signal and the port would stay in
+// use, but the system closes the channel.
 
 import { run } from './run.js'
 
-/** The effect is that of a forwarded SIGTERM. */
+/** It has the effect of a forwarded SIGTERM. */
 const end = () => process.kill(process.pid, 'SIGTERM')
 
 if (process.connected) {

@@ -1,5 +1,4 @@
-// A command has an option for each of its settings, but none for a secret: the process list would
-// show it.
+// A command has options for its settings but not for secrets, which the process list would show.
 import { isIPv6 } from 'node:net'
 import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
@@ -33,10 +32,10 @@ export function withSettings(command: Command, family = command.name()): Command
   return command
 }
 
-/** `tail` reads its settings for each token. */
+/** `tail` reads settings for each token. */
 const warned = new WeakSet<Command>()
 
-/** A misspelt name stops `serve`, which would run for long without the setting. */
+/** A misspelt name stops `serve`, which would run for long without it. */
 export function configOf(command: Command, options?: SettingOptions): Config {
   const env = { ...process.env }
   if (command.name() !== 'serve') {
@@ -60,7 +59,7 @@ export function noSettings(names: readonly string[]): string {
 
 type SettingOptions = Readonly<Record<string, Setting['name']>>
 
-/** The table of settings knows `carillon user factors list` as `user`. */
+/** `carillon user factors list` has the settings of `user`. */
 function optionsOf(command: Command): SettingOptions {
   if (command.parent?.parent) return optionsOf(command.parent)
   return Object.fromEntries(usedBy(command.name()).map(({ name }) => [flagOf(name), name]))
@@ -71,7 +70,7 @@ export function flagsOf(command: Command, options = optionsOf(command)): Flags {
     const value: string | undefined = command.getOptionValue(
       new Option(`--${option}`).attributeName(),
     )
-    // Every user of this machine can read the options of every process (L5).
+    // All users of this machine can read options of processes (L5).
     const problem = `a password in --${option} can be seen in the list of processes`
     if (value !== undefined && hasPassword(value))
       throw new WrongUse(`${problem}; set ${name} in the environment, or ${name}_FILE`)
@@ -80,7 +79,7 @@ export function flagsOf(command: Command, options = optionsOf(command)): Flags {
   return Object.fromEntries(flags)
 }
 
-/** Returns undefined if the service takes any free port. */
+/** Undefined if the service takes any free port. */
 export function directUrl({ host, port }: Pick<Config, 'host' | 'port'>): string | undefined {
   if (port === 0) return undefined
   const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
@@ -111,7 +110,6 @@ export async function withStore<Result>(
   }
 }
 
-/** The action of a command. */
 export function onStore<Given extends unknown[]>(
   work: (place: Place, ...given: Given) => Promise<void>,
 ): (...given: [...Given, Command]) => Promise<void> {
@@ -119,7 +117,7 @@ export function onStore<Given extends unknown[]>(
     withStore(given.at(-1) as Command, (place) => work(place, ...(given as unknown as Given)))
 }
 
-/** In a container the process id may have no name. */
+/** A container's process id may have no name. */
 function systemUser(): string {
   try {
     return userInfo().username

@@ -1,4 +1,4 @@
-// Only this reads the text of a database URL.
+// Only this reads a database URL.
 import type { Database } from '../store/database.ts'
 import { type Environment, invalid, isLoopback } from './values.ts'
 
@@ -12,13 +12,13 @@ export function readDatabaseUrl(text: string): Database {
 }
 
 export type PostgresServer = {
-  /** The host may also be the folder of a Unix socket, or several hosts with commas. */
+  /** It may also be the folder of a Unix socket, or several hosts with commas. */
   host: string
-  /** `none`: TLS is not required. */
+  /** `none`: TLS is optional. */
   tls: 'none' | 'unverified' | 'verified'
 }
 
-/** Follows pg, which a test compares, also for PGHOST and PGSSLMODE. */
+/** A test compares this with pg, also for PGHOST and PGSSLMODE. */
 export function postgresServer(database: Database, env: Environment): PostgresServer | undefined {
   if (database.engine !== 'postgres') return undefined
   const { url } = database
@@ -49,7 +49,7 @@ const modes: Readonly<Record<string, PostgresServer['tls']>> = {
   'verify-full': 'verified',
 }
 
-/** `allow` and `prefer` count as no TLS: in libpq they fall back to plain text. */
+/** `allow` and `prefer` are no TLS: libpq falls back to plain text. */
 function tlsOf(
   parameters: Readonly<Record<string, string>>,
   fromEnvironment = '',

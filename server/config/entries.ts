@@ -1,4 +1,4 @@
-// Reads a setting that is a JSON array of objects, and reports all mistakes at once.
+// Reads a setting that is a JSON array of objects, and reports all its mistakes.
 import { invalid, isExposed } from './values.ts'
 
 export type Entry = Readonly<Record<string, unknown>>
@@ -34,7 +34,7 @@ export function readEntries<Value>(
   return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(values)
 }
 
-/** The parser's message would have a part of the text, which may be a secret. */
+/** The parser's message would quote the text, perhaps a secret. */
 function parsed(text: string): readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text)

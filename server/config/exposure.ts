@@ -1,12 +1,11 @@
-// Refuses settings that would let others on the network read passwords, cookies or the database,
-// unless a setting says so explicitly (L3, L4).
+// Refuses unconfirmed settings that expose passwords, cookies or database to a network (L3, L4).
 
 import type { Database } from '../store/database.ts'
 import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
-/** `unread`: these are set, with a fault of their own. */
+/** `unread`: set, but with a fault. */
 export function exposures(
   config: Partial<Config>,
   env: Environment,
@@ -44,7 +43,7 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Settin
   return [{ field, reason, remedy: `set CARILLON_HOST=127.0.0.1, or ${remedies}` }]
 }
 
-/** A script in a page sent by plain HTTP acts for the user. */
+/** A script in a plain-HTTP page acts for the user. */
 function exposedOrigins({ publicUrl, allowedOrigins = [] }: Partial<Config>): SettingFault[] {
   if (!publicUrl?.startsWith('https:')) return []
   const plain = allowedOrigins.filter(

@@ -1,4 +1,4 @@
-// Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own.
+// Reads CARILLON_ISSUERS: whose tokens the service accepts beside its own.
 import { type Entry, isText, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { applicationForm, isApplication, isExposed } from './values.ts'
 
@@ -10,12 +10,12 @@ export type IssuerSetting = {
   readonly issuer: string
   readonly audiences: readonly string[]
   readonly algorithms: readonly IssuerAlgorithm[]
-  /** Undefined: found by OpenID Connect Discovery. */
+  /** Undefined for OpenID Connect Discovery. */
   readonly jwks: string | undefined
-  /** The key set may be on one of these. */
+  /** The key set is on one of these. */
   readonly origins: readonly string[]
   readonly claim: string
-  /** Otherwise the id is plain: the same for all such issuers and producers. */
+  /** False for a plain id: the same for all such issuers and producers. */
   readonly ownIds: boolean
   readonly createUsers: boolean
   readonly application: string
@@ -106,7 +106,7 @@ function reportAddress(member: 'jwks' | 'issuer', address: unknown, report: Repo
   report(`"${member}" ${fault}; write an https URL, such as "https://id.example.org"${otherwise}`)
 }
 
-/** Others on the network could put in other keys. */
+/** Others on the network could replace the keys. */
 function addressFault(text: string): string | undefined {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null
   const is = `is ${JSON.stringify(text.slice(0, 80))}`

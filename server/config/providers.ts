@@ -22,10 +22,10 @@ export type ProviderSetting = {
   readonly clientSecret: string | undefined
   readonly scopes: readonly string[]
   readonly algorithm: (typeof algorithms)[number]
-  /** The endpoints may be on one of these. */
+  /** The endpoints are on one of these. */
   readonly origins: readonly string[]
   readonly createUsers: boolean
-  /** The values of `acr` and `amr` that prove a second factor at the provider. */
+  /** The `acr` and `amr` values that prove a second factor there. */
   readonly factors: { readonly acr: readonly string[]; readonly amr: readonly string[] }
 }
 
@@ -113,9 +113,7 @@ function contentOf(path: unknown, report: Report): string | undefined {
   return undefined
 }
 
-/**
- * RFC 6749, section 3.3; no ID token without `openid` (OpenID Connect Core 1.0, section 3.1.2.1).
- */
+/** RFC 6749, section 3.3; no ID token without `openid` (OpenID Connect Core 1.0, 3.1.2.1). */
 function readScopes(
   scopes: unknown = ['openid', 'profile', 'email'],
   report: Report,
@@ -132,10 +130,7 @@ function readScopes(
   return Object.freeze(isValid ? [...scopes] : [])
 }
 
-/**
- * Each value is compared as it is. Blanks separate those of `acr` (OpenID Connect Core 1.0, section
- * 3.1.2.1).
- */
+/** Compared exactly. Blanks separate values of `acr` (OpenID Connect Core 1.0, section 3.1.2.1). */
 function readFactors(factors: unknown = {}, report: Report): ProviderSetting['factors'] {
   const isValue = (one: unknown) =>
     typeof one === 'string' && one.length <= maxLength && /^[!-~]+$/.test(one)
@@ -154,7 +149,7 @@ function readFactors(factors: unknown = {}, report: Report): ProviderSetting['fa
   return { acr: [], amr: [] }
 }
 
-/** Plain http is for a provider on this machine (L7). */
+/** Plain http is only for this machine (L7). */
 function readEndpointOrigins(issuer: unknown, origins: unknown, report: Report): readonly string[] {
   const own = readIssuer(issuer, report)
   const others = readOrigins(origins, report)

@@ -1,4 +1,4 @@
-// Reads every setting: an option precedes the environment, which precedes the default.
+// Reads each setting from an option, else the environment, else its default.
 import { readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
 import { exposures } from './exposure.ts'
@@ -16,7 +16,7 @@ export function readConfig(env: Environment, flags: Flags = {}): Config {
   return config
 }
 
-/** `ignored`: names of no setting. */
+/** `ignored`: unknown names. */
 export function readSettings(env: Environment, flags: Flags = {}) {
   const read = settings.map((setting) => ({
     key: setting.key,
@@ -98,7 +98,7 @@ const whyUnreadable: Record<string, string> = {
   EISDIR: 'is a folder',
 }
 
-/** Editors and `echo` add a last line break. */
+/** Editors and `echo` add a line break. */
 function contentOf(path: string, fileName: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')

@@ -1,5 +1,4 @@
-// All settings, in one table: name, default, meaning, and how the text is read. read.ts applies it to an environment, and
-// docs/config.md is made of it. Only serve.ts and the commands know it; they pass values on.
+// All settings. docs/config.md is made of them; only serve.ts and commands know them.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
@@ -17,20 +16,20 @@ import {
 } from './values.ts'
 
 type Row = {
-  /** Its field in Config, if the name does not say it: CARILLON_PUBLIC_URL is `publicUrl`. */
+  /** Its field in Config, unless the name says it, as CARILLON_PUBLIC_URL says `publicUrl`. */
   key?: string
-  /** The value is a duration in milliseconds, and its field ends with `Ms`. */
+  /** A duration in milliseconds; its field ends with `Ms`. */
   isTime?: true
   default?: string | undefined
-  /** The bounds of a number or a duration, for docs/config.md. */
+  /** Bounds of a number or duration, for docs/config.md. */
   range?: { min: number; max: number }
-  /** For a setting without a default: what happens if it is not set; without it, nothing. */
+  /** What happens if a setting without a default is not set. */
   absent?: string
-  /** The value is never displayed. */
+  /** Never displayed. */
   secret?: true
-  /** Those that read it, with blanks between them; without them, `serve` alone. */
+  /** The commands that read it, separated by blanks; by default `serve`. */
   commands?: string
-  /** Converts the text into the value; throws a CarillonError that says what to write instead. */
+  /** Converts the text, or throws a CarillonError that says what to write. */
   read: (text: string) => unknown
 }
 type Entry = readonly [meaning: string, Row]
@@ -64,7 +63,7 @@ const onHere = { absent: here, read: values.readSwitch } as const
 const ofDatabase =
   'serve user key keys secret audit explain retention reach stats outbox mail webhook withdraw tail migrate doctor backup restore move maintenance'
 
-/** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
+/** They have the order of docs/config.md, which has each meaning as a sentence. */
 const table = {
   CARILLON_HOST: [
     'The address to listen on; `0.0.0.0` or `::` for every interface.',
@@ -389,7 +388,7 @@ type Key<N extends Name> = Rows[N] extends { key: infer K extends string }
 type Values<Names extends Name> = { readonly [N in Names as Key<N>]: ReturnType<Rows[N]['read']> }
 type WithDefault = { [N in Name]: Rows[N] extends { default: string } ? N : never }[Name]
 
-/** Lengths are code points; a URL has no slash at its end, a host name is in lower case. */
+/** Lengths are code points; URLs end without a slash; host names are in lower case. */
 export type Config = Values<WithDefault> & Partial<Values<Exclude<Name, WithDefault>>>
 
 export type Setting = Omit<Row, 'commands'> & {

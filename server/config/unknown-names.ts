@@ -1,5 +1,4 @@
-// A name that is nearly a setting is misspelt; others may belong to another program, or Kubernetes'
-// service links.
+// A name near a setting's is misspelt. Others may be another program's, or Kubernetes' links.
 import { settings } from './settings.ts'
 import type { Environment } from './values.ts'
 
@@ -18,7 +17,7 @@ export function unknownNames(env: Environment): { misspelt: string[]; others: st
   return { misspelt: names.filter(isMisspelt), others: names.filter((name) => !isMisspelt(name)) }
 }
 
-/** A change: a letter less, more or another, or two neighbours swapped. */
+/** A change is one letter less, more or different, or two neighbours swapped. */
 function isWithin(max: number, a: string, b: string): boolean {
   if (a === b) return true
   if (a[0] === b[0]) return isWithin(max, a.slice(1), b.slice(1))

@@ -1,4 +1,4 @@
-// Finds and masks a password in a text that may not be a URL that can be parsed.
+// Finds and masks a password, also in a text that is no valid URL.
 
 export function hasPassword(text: string): boolean {
   const url = URL.parse(text)
@@ -16,7 +16,7 @@ export function maskPasswords(text: string): string {
   )
 }
 
-/** From the colon that is not of the scheme to the last `@`. */
+/** From the colon after the scheme's to the last `@`. */
 function afterUser(text: string): { from: number; to: number } | undefined {
   const from = text.search(/:(?!\/\/)/) + 1
   const to = text.lastIndexOf('@')

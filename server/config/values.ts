@@ -1,5 +1,4 @@
-// A reader for each kind of value. It throws what to write instead, as the end of a sentence
-// "CARILLON_X is ...; ".
+// A reader for each kind of value. It throws what to write, as the end of "CARILLON_X is ...; ".
 import { isIP, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { CarillonError, type Fault } from '../basics/errors.ts'
@@ -13,7 +12,7 @@ export const hour = 60 * minute
 export const day = 24 * hour
 const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day }
 
-/** RFC 6265bis, section 5.5: browsers keep a cookie for 400 days, so no sign-in lives longer. */
+/** RFC 6265bis, section 5.5: browsers keep cookies for 400 days, so no sign-in lives longer. */
 export const maxLifetime = 400 * day
 
 export type SettingFault = Fault & { remedy?: string }
@@ -106,7 +105,7 @@ export const readProducerKey = matching(
 )
 
 export function readServiceUrl(text: string): string {
-  // A parser resolves `.` and `..`.
+  // A parser resolves `.` and `..` away.
   const url = /^(?!.*\/\.{1,2}(?:\/|$))https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text)
     ? URL.parse(text)
     : null
@@ -116,27 +115,27 @@ export function readServiceUrl(text: string): string {
   )
 }
 
-/** A token is added as the fragment. */
+/** The fragment will be a token. */
 export function readPage(text: string): string {
   const page = readServiceUrl(text)
   if (isExposed(page))
     invalid(
       'write https://: others on the network could put a script into the page and read the token',
     )
-  // A program that searches a link for the token must find only that.
+  // A program that looks for the token must find only that.
   if (/[\w-]{43}/.test(page))
     invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
   return page
 }
 
-/** It gets five digits of a hash, and nobody on the network may change its answer. */
+/** It gets five digits of a hash, and the network must not change its answer. */
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)
   return isExposed(url) ? invalid('write https://, or off') : url
 }
 
-/** `isTls`: TLS begins with the first byte; otherwise the mailer uses STARTTLS. */
+/** `isTls`: from the first byte; otherwise by STARTTLS. */
 export function readSmtpUrl(text: string) {
   const url = /^smtps?:\/\/[^\s/?#]+\/?$/i.test(text) ? URL.parse(text) : null
   if (url === null || url.hostname === '')
@@ -190,7 +189,7 @@ export const readPushHosts = listOf((text) => {
   return url !== null && port !== '0' ? url.host : invalid('write a port from 1 to 65535')
 })
 
-/** Refuses ranges that are every address together, such as 0.0.0.0/1 and 128.0.0.0/1. */
+/** Refuses ranges that together are every address, such as 0.0.0.0/1 and 128.0.0.0/1. */
 export function readProxies(text: string): readonly string[] {
   const proxies = listOf(readRange)(text)
   if (coverEverything(proxies))
@@ -218,7 +217,7 @@ function readExactOrigin(text: string): string {
     : invalid(`write ${url.origin}, as browsers send it, instead of ${text}`)
 }
 
-/** A code is added as the fragment. */
+/** The fragment will be a code. */
 function readExactUrl(text: string): string {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
   if (url === null || text.includes('#') || url.username !== '' || url.password !== '')
@@ -230,7 +229,7 @@ function readExactUrl(text: string): string {
     : invalid(`write ${url.href}, as browsers send it, instead of ${text}`)
 }
 
-/** DNS ignores a full stop at the end. */
+/** DNS ignores a final full stop. */
 function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
   if (!isHostName(name))
@@ -244,7 +243,7 @@ function readRange(text: string): string {
   if (range === undefined)
     return invalid(`${JSON.stringify(text.slice(0, 80))} is not an address`, form)
   const formatted = formatRange(range)
-  // 10.0.0.5/8 may be a mistake for 10.0.0.5.
+  // 10.0.0.5/8 may mean 10.0.0.5.
   const remedy = `write ${formatted} for the range, or ${range.address} for the single address`
   if (parseRange(formatted)?.address !== range.address)
     invalid(`${text} has bits after its prefix`, remedy)

@@ -26,7 +26,7 @@ export const update = operationFor<Sender>()({
   },
 })
 
-/** The notification may be Markdown: links are checked unless the change says that it is text. */
+/** Checks links as of Markdown, unless the change says that the notification is text. */
 function changeFaults(change: NotificationChange, rules: ContentRules): Fault[] {
   const { format = 'markdown', ...others } = change
   const faults = contentFaults({ ...withoutNulls(others), format: format ?? 'text' }, rules)

@@ -1,5 +1,5 @@
-// Changes all notifications with a key. Each write reaches up to 500 inboxes; a row of key_change
-// lasts until the last one, so a kill does not end the change.
+// Changes all notifications with a key. Each write reaches up to 500 inboxes. Until the last, a row
+// of key_change survives kills.
 import { iso } from '../basics/clock.ts'
 import {
   archiveAll,
@@ -13,11 +13,10 @@ import { announce, lockInboxes } from '../inbox/retention.store.ts'
 import { givenUser, inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
 import { all, exists, get, lock, type Read, rowsOf, send, type Write } from '../store/statements.ts'
 
-/** A write locks so many inboxes together, a delivery up to 1,000. */
 const maxInboxes = 500
 
 export type Keyed = { key: string; application: string }
-/** What was sent after `at` (milliseconds) stays. */
+/** Leaves what was sent after `at` (milliseconds). */
 export type KeyChange = Keyed & {
   id: string
   kind: 'update' | 'delete' | 'resolve'
@@ -46,7 +45,7 @@ export function* isKeyChangeDone(id: string): Read<boolean> {
 
 type Beginning = Omit<KeyChange, 'producer'> & { producerId: string; inboxes: number }
 
-/** False if `continueKeyChange` has to make the change. */
+/** False if `continueKeyChange` has to go on. */
 export function* beginKeyChange({ producerId, inboxes, ...begun }: Beginning): Write<boolean> {
   const { id, application, key, kind, given, at } = begun
   const found = yield* get<{ number: number }>`select number from producer where id = ${producerId}`
@@ -74,7 +73,7 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
 
 type Noted = Found & Content & { sent_at: string }
 
-/** Changes the next inboxes, with one statement for each table. Returns the last, if there may be more. */
+/** Changes the next inboxes, each table by one statement. Returns the last, if more may follow. */
 function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
   const { key, application, kind, at } = change
   const next = yield* all<{ user: string }>`
@@ -98,7 +97,7 @@ function* changeNext(change: KeyChange, after: string): Write<string | undefined
   return userIds.length < maxInboxes ? undefined : userIds.at(-1)
 }
 
-/** What the change does not give stays as it is. */
+/** What the change does not give stays. */
 function* replaceAll(noted: readonly Noted[], { given, producer, at }: KeyChange): Write<void> {
   const { category: to, ...members } = JSON.parse(given ?? '{}')
   const changes = noted.map((found) => ({

@@ -1,4 +1,4 @@
-// A change of all notifications with a key, by their application or an operator.
+// An application or operator changes all notifications with a key.
 import { notFound } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import type { Store } from '../store/store.ts'
@@ -16,11 +16,11 @@ export type KeyChangeOf = Pick<KeyChange, 'key' | 'application' | 'kind' | 'give
   producerId: string
 }
 
-/** A change of more inboxes, or one that takes longer, goes on after its response. */
+/** A larger or longer change goes on after its response. */
 const maxAwaited = 1_000
 const maxWaitMs = 5_000
 
-/** Resolves when the change is done, or stored for its other inboxes. Throws NOT_FOUND. */
+/** Resolves when the change is done, or stored for later inboxes. Throws NOT_FOUND. */
 export async function changeByKey(
   { store, wall }: ByKey,
   change: KeyChangeOf,

@@ -1,5 +1,4 @@
-// Says why content is refused. Links are http, https or a path, so that an application can use each
-// as it is.
+// Why is content refused? Applications can use each link as it is: http, https or a path.
 import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
 import { categoryFault } from '../inbox/category-name.ts'
@@ -7,7 +6,7 @@ import { languageFaults } from '../users/profile.ts'
 import type { GivenContent } from './delivery.schemas.ts'
 
 const maxDataBytes = 8 * 1024
-/** All languages together may have twice what title and body need in one. */
+/** Twice the title and body of one language, for all. */
 const maxTextBytes = 32 * 1024
 
 export type ContentRules = { at: number; imageHosts: readonly string[] }
@@ -61,19 +60,17 @@ function markdownFault(text: string): string | undefined {
   return undefined
 }
 
-// Browsers strip tabs, and read a backslash as a slash (WHATWG URL, section 4.4).
+// Browsers strip tabs, and take a backslash for a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
 const plainPath = /^\/(?:[\w.~-][\w.~/?=&-]*)?$/
-/**
- * The time to parse a name grows with the square. DNS has 253 characters (RFC 1035, section 3.1).
- */
+/** Parsing takes time in the square of a name. DNS has 253 characters (RFC 1035, section 3.1). */
 const longHost = /^\w+:\/\/[^/?#]{256}/
 const ownHost = 'https://own-host.invalid'
 const form = 'must be an http or https URL, or a path that begins with /'
 
 function linkFault(link: string): string | undefined {
   if (plainPath.test(link)) return undefined
-  // A page resolves a relative link against its own path, and the bell is on many pages.
+  // A page resolves a relative link against its path, and the bell is on many pages.
   const isPath = link.startsWith('/') && !link.startsWith('//')
   const isUrl = /^https?:\/\/[^/]/i.test(link)
   if (neverInALink.test(link) || (!isPath && !isUrl)) return suggestionFor(link)
@@ -88,14 +85,14 @@ function suggestionFor(link: string): string {
   return /^[\w~][\w.~/?=&-]*$/.test(link) ? `${form}: write /${link}` : `${form}, such as /orders/7`
 }
 
-/** The policy of the pages lets no browser load other images. */
+/** The pages' policy lets browsers load no others. */
 function imageFault(link: string, hosts: readonly string[]): string | undefined {
   const fault = linkFault(link)
   if (fault !== undefined || link.startsWith('/')) return fault
   const { hostname, port } = new URL(link)
   if (!hosts.includes(hostname))
     return `must be a path such as /ada.png, or a URL of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
-  // In a policy, a host without a port means the usual one (CSP 3, section 6.7.2.8).
+  // In a policy, a host without a port has the usual one (CSP 3, section 6.7.2.8).
   return port === ''
     ? undefined
     : `must have no port: pages load images of ${hostname} from the usual port only`

@@ -1,5 +1,4 @@
-// functions/deliver-together.sql writes deliveries together. Rare ones run as on SQLite: repeated,
-// with a key, a new user or many recipients, on Citus.
+// functions/deliver-together.sql writes deliveries together. Rare ones run as on SQLite.
 import { usualDueTimes } from '../inbox/mail-rules.ts'
 import type { Database } from '../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../store/postgres/connection/gathering.ts'
@@ -13,7 +12,7 @@ import {
 
 type Outcome = DeliveryOutcome | 'refused' | UnknownRecipients
 
-/** A larger delivery gains nothing, and those beside it would wait. */
+/** A larger one gains nothing, and others would wait. */
 const maxGathered = 100
 
 export async function deliverTogether(
@@ -43,7 +42,7 @@ const deliveriesTogether: Together<Delivery, string> = {
     idempotency === null ? undefined : `${producerId} ${idempotency.key}`,
 }
 
-/** A digest takes 0.1 ms to calculate, so one is kept for a second. */
+/** Calculating a digest takes 0.1 ms, so it is kept for a second. */
 let dueTimes = { second: Number.NaN, times: usualDueTimes(0) }
 
 function dueTimesAt(at: number) {
@@ -81,7 +80,7 @@ function batchOf(deliveries: readonly Delivery[]) {
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
         ...('externalId' in to && { external_id: to.externalId }),
-        // If a username or an id names the recipient, the namespace only has to begin with this.
+        // If a username or id names the recipient, the namespace only has to begin so.
         issuer: namespaceOf({
           application: delivery.application,
           issuer: 'issuer' in to ? to.issuer : undefined,

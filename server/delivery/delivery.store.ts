@@ -1,5 +1,4 @@
-// Both engines lock in one order, so that deliveries cannot deadlock: idempotency keys, new users,
-// inboxes, each sorted.
+// Deliveries lock in one order, against deadlocks: idempotency keys, new users, inboxes, sorted.
 import { type Found, foundColumns, makeNewest, recount } from '../inbox/marks.store.ts'
 import { remind, type Unseen, watchArrived } from '../inbox/reminders.store.ts'
 import {
@@ -45,11 +44,10 @@ type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
  * another body returns 'mismatch'.
  *
  * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores
- * nothing, not even the key. An unknown external id with a `newUserId` becomes a user, unless
- * 'refuse', or the id of an erased user. Of deliveries at the same time, one creates the user.
+ * nothing, not even the key. An unknown external id with a `newUserId` becomes a user, except with
+ * 'refuse' or if that user was erased. Of simultaneous deliveries, one creates the user.
  *
- * If the stored hash of the producer's key differs from `secretHash`, it returns 'refused', also
- * for a repetition.
+ * If the producer's stored hash is not `secretHash`, it returns 'refused', also for a repetition.
  */
 export const deliver: WriteForms<Delivery, Outcome> = {
   name: 'deliver',
@@ -134,7 +132,7 @@ function* keepOutcome(
     on conflict (producer_id, idempotency_key) do update set answer = excluded.answer`
 }
 
-/** Removes some 1,000. Returns whether there are more. */
+/** Removes about 1,000. Returns whether more are left. */
 export function* removeOldDeliveries(before: number): Write<boolean> {
   const last = yield* get<{ at: number }>`
     select at from delivery where at < ${before} order by at limit 1 offset 999`
@@ -160,7 +158,7 @@ function* findRecipients({ recipients, application }: Delivery): Write<(string |
   return found.map(({ id }) => id)
 }
 
-/** Finds one recipient: a list costs a tenth of a delivery on SQLite. */
+/** One recipient at a time: lists cost a tenth of a delivery on SQLite. */
 function* findRecipient(to: Recipient, application: string | undefined): Write<string | null> {
   return (yield* rowOf(to, application))?.id ?? null
 }
@@ -179,7 +177,7 @@ function* rowOf(to: Recipient, application: string | undefined): Write<{ id: str
 
 type Created = { id: string; externalId: string; namespace: string }
 
-/** Another delivery may create the user: this one waits and finds that user. */
+/** If another delivery creates the user, this waits and finds that one. */
 function* createRecipients(delivery: Delivery, users: (string | null)[]): Write<(string | null)[]> {
   const { recipients, application } = delivery
   const created = recipients.flatMap(({ to, newUserId: id }, n): Created[] => {
@@ -229,7 +227,7 @@ function* deliverToUsers(
     for (const { userId, id } of yield* archiveMuted(delivery, muting))
       results.set(userId, { userId, id, status: 'muted' })
   yield* remindOf(delivery, arrived, results)
-  // A user can be erased before the inbox is locked; from then on an erasure waits.
+  // A user can be erased before the inbox is locked; later erasures wait.
   yield* sendOnPostgres`select refuse_erased(array(select given.value from ${valuesOf(wanted.map(({ userId }) => userId))}))`
   return users.map(
     (userId) =>
@@ -237,7 +235,7 @@ function* deliverToUsers(
   )
 }
 
-/** What is muted gets neither mail nor push. */
+/** Muted ones cause neither mail nor push. */
 function* remindOf(
   delivery: Sent,
   arrived: readonly Arrived[],
@@ -268,7 +266,7 @@ function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): 
 
 type Keyed = Omit<Found, 'user'> & Wanted & { mutes: number }
 
-/** Their inboxes are locked from now on. */
+/** Locks their inboxes. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
   const { key, application } = keyColumns(delivery)
   yield* sendOnPostgres`
@@ -284,7 +282,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
     return row === undefined ? [] : [{ ...row, userId: one.userId }]
   }
   const users = inUsers(wanted.map(({ userId }) => userId))
-  // PostgreSQL would read all inboxes to join them.
+  // A join would make PostgreSQL read all inboxes.
   const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
     select ${userDigits} as "user", ${foundColumns}, i.mutes
     from notification n join inbox i using (user_id)
@@ -305,7 +303,7 @@ const orOneMore = new Part(`
 const orOneMoreOfCategory = new Part(`
   on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`)
 
-/** Lists would cost a tenth of such a delivery on SQLite. */
+/** Lists would cost a tenth of this on SQLite. */
 function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
@@ -330,7 +328,7 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
 
 const listedUser = new Part("unhex(given.value, '-')", 'given.value')
 
-/** Writes each table once. Returns those for which there is more to do. */
+/** Writes each table once. Returns those with more to do. */
 function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<Arrived[]> {
   const [one, another] = wanted
   if (one === undefined) return []
@@ -369,7 +367,7 @@ function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<
 
 type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' | 'renotify'>
 
-/** Id and createdAt stay. With `renotify` the notification is the newest and unread. */
+/** Id and createdAt stay. With `renotify` it is the newest and unread. */
 function* replace(
   { content, category: to, createdAt, producer, renotify = false }: Replacement,
   { userId, ...keyed }: Omit<Keyed, 'mutes'>,
@@ -389,16 +387,15 @@ function* replace(
   yield* recount(found, { category: to, ...(renotify && newest) })
 }
 
-/** A notification whose user has muted something or is reached by something, or for which a webhook waits. */
+/** The user has muted something or is reached, or a webhook waits. */
 type Arrived = Unseen & { id: string; mutes: number }
 
 /**
- * A mandatory category cannot be muted. What arrives muted is read, and stays archived when the
- * mute ends.
+ * No one can mute a mandatory category. A muted arrival is read; after the mute it stays archived.
  */
 function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
   const { category, application = '', createdAt, producerId } = delivery
-  // These are the service's own reports about the account.
+  // The service's own reports about the account.
   if (producerId === 'carillon' && category === 'security') return []
   if (
     yield* exists`

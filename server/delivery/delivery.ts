@@ -1,4 +1,4 @@
-// What a delivery is, and the outcome that its idempotency key keeps.
+// What a delivery is, and what its idempotency key keeps.
 import type { Content } from '../inbox/notification-json.ts'
 import type { ReachRules, Watch } from '../inbox/reminders.store.ts'
 import type { Recognition } from '../users/erasure/erased-ids.store.ts'
@@ -18,23 +18,19 @@ export type Delivery = {
   content: Content
   category: string | null
   createdAt: string
-  /** A later delivery with this key of the application replaces the notification. */
+  /** A later delivery of the application with this key replaces the notification. */
   key: string | null
-  /**
-   * If the delivery replaces a notification, true makes that unread and newest, and raises `count`.
-   */
   renotify?: boolean | undefined
-  /** With `newUserId`, an unknown external id becomes a user. */
   recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
-  /** Erased users are not created. */
+  /** Creates no erased users. */
   erased?: Recognition | undefined
-  /** Default 'report'. With 'refuse' one unknown recipient stops the delivery. */
+  /** Default 'report'. */
   unknownRecipients?: 'report' | 'refuse' | undefined
   at: number
   watch?: Watch | undefined
 } & ReachRules
 
-/** Positions count from 0. Nothing was stored. */
+/** Positions from 0. Nothing was stored. */
 export type UnknownRecipients = { unknown: readonly number[] }
 
 /** 'muted': it arrived archived and read. */

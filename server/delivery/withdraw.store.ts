@@ -1,4 +1,4 @@
-// Takes back what was sent, whatever key it has: one delivery, or what a producer sent in some time.
+// Takes back, whatever its key, one delivery, or what a producer sent in some time.
 import { iso } from '../basics/clock.ts'
 import { type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
 import { announce, lockInboxes } from '../inbox/retention.store.ts'
@@ -6,10 +6,9 @@ import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.
 import { all, inList, type Read, type Write } from '../store/statements.ts'
 
 /**
- * The notifications with ids from `fromId` on and before `beforeId`. `ending`: that of the ids of
- * one delivery, '' for any. `producer`: an id or a name, '' for any. What was sent again or changed
- * after `sentUntil` stays; of a delivery, what was changed at all stays. What the service itself
- * sent stays.
+ * Ids from `fromId` on and before `beforeId`. `ending`: of one delivery's ids, '' for any.
+ * `producer`: an id or a name, '' for any. What was sent again or changed after `sentUntil` stays;
+ * of a delivery, all that was changed. So does what the service sent.
  */
 export type Sent = {
   fromId: string
@@ -34,7 +33,7 @@ export function* findSent(
 
 type Withdrawn = Pick<Sent, 'ending' | 'sentUntil'> & { some: readonly SentOne[]; at: number }
 
-/** Withdraws those of `some` that are still as they were sent. */
+/** Withdraws those of `some` that are as they were sent. */
 export function* withdrawSent({ some, ending, sentUntil, at }: Withdrawn): Write<void> {
   const userIds = [...new Set(some.map(({ user }) => userIdOfDigits(user)))]
   yield* lockInboxes(userIds)

@@ -1,5 +1,5 @@
-// The demonstration has a process of its own, so that its readers take nothing from this one. It
-// ends after ten minutes without a request.
+// The demonstration is a separate process, so its readers take nothing from this one. It ends after
+// ten minutes without a request.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -80,7 +80,7 @@ export class Demonstration {
       () => {},
     )
     const secret = randomText()
-    // The secret is then in no list of processes.
+    // No process list shows the secret then.
     child.send({ ...settings, secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {
       if (status !== 0)

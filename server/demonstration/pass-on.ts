@@ -1,4 +1,4 @@
-// Passes a request on to a listener of this machine, and its response back. No byte changes.
+// Passes a request to a listener of this machine, and the response back, byte for byte.
 import { once } from 'node:events'
 import {
   type Agent,
@@ -18,7 +18,7 @@ export async function passOn(
 ): Promise<void> {
   const { method, url: path, rawHeaders } = request
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers
-  // Otherwise Node would send a POST without a body in chunks.
+  // Otherwise Node sends a POST without a body in chunks.
   const bodiless = length === undefined && coding === undefined ? ['Content-Length', '0'] : []
   const headers = [...rawHeaders, passedField, `${secret} ${fact}`, ...bodiless]
   const onward = httpRequest({ host: '127.0.0.1', port, agent, method, path, headers })

@@ -1,4 +1,4 @@
-// Examines the clock, the settings and the issuers' keys. config/ finds the faults of values.
+// Examines clock, settings and issuers' keys. config/ finds faulty values.
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { quoted } from '../basics/control-characters.ts'
 import { messageOf } from '../basics/errors.ts'
@@ -82,7 +82,7 @@ export function examineBackupFolder(folder: string | undefined): Finding[] {
   }
 }
 
-/** Without the service nothing responds there. Its refusals name a setting. */
+/** Nothing responds without the service. Its refusals name a setting. */
 export async function examineMetrics(url: string | undefined): Promise<Finding[]> {
   if (url === undefined) return []
   const signal = AbortSignal.timeout(2_000)
@@ -94,12 +94,12 @@ export async function examineMetrics(url: string | undefined): Promise<Finding[]
   return [fault('metrics', { found: `another program listens at ${url}`, change })]
 }
 
-/** Node has raised it to the hard limit. Undefined on Windows. */
+/** Node raised it to the hard limit. Undefined on Windows. */
 export function openFiles(): unknown {
   return Object(process.report.getReport()).userLimits?.open_files.soft
 }
 
-/** A stream uses an open file, and everything else needs some. */
+/** Each stream uses an open file, and the rest needs some. */
 export function examineOpenFiles(streams: number, limit: unknown): Finding[] {
   if (typeof limit !== 'number' || limit >= streams + 500) return []
   const found = `${limit} for a process, and each of ${streams} streams needs one`

@@ -1,4 +1,4 @@
-// Root may do everything, so this reads the mode instead of trying.
+// Root may do everything, so this reads modes.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -21,7 +21,7 @@ export function rightsOf(check: string, path: string, needed = 0o600): Finding[]
   const use = isFolder ? 'enter' : 'read'
   const may = isChanged ? 'change' : use
   const found = `${isForAll ? 'every user of this machine' : 'its group'} may ${may} ${path} ${inMode}`
-  // A user who may change the folder can replace its files.
+  // Who may change the folder can replace its files.
   const isFault = isFolder ? isChanged : isForAll
   const others =
     (mode & 0o077) === 0
@@ -30,7 +30,7 @@ export function rightsOf(check: string, path: string, needed = 0o600): Finding[]
   return [others, ...foreign(check, path, status.uid)]
 }
 
-/** On a read-only file system no mode helps. */
+/** Modes do not help on a read-only file system. */
 export function readOnlyMount(
   check: string,
   path: string,
@@ -40,7 +40,7 @@ export function readOnlyMount(
     spawnSync('findmnt', ['-rvno', 'SOURCE,OPTIONS', '-T', path], { encoding: 'utf8' }).stdout ?? ''
   if (mount.includes('emergency_ro')) {
     const found = `the kernel made the file system of ${path} read-only after an error (dmesg)`
-    // After the umount, findmnt would name the file system around it.
+    // findmnt would then name the file system around it.
     const [source] = mount.split(' ')
     return fault(check, {
       found,
@@ -64,7 +64,7 @@ function codeOfWriting(path: string): string | undefined {
   }
 }
 
-/** The service is taken to run as the owner of the folder. */
+/** Assumes that the service runs as the folder's owner. */
 function foreign(check: string, path: string, owner: number): Finding[] {
   const user = process.geteuid?.() ?? 0
   if (user === 0) return foreignToFolder(check, path, owner)
@@ -88,7 +88,7 @@ function foreignToFolder(check: string, path: string, owner: number): Finding[] 
     return [
       fault(check, { found, change: `chown -R --reference=${quoted(folder)} ${quoted(path)}` }),
     ]
-  // SQLite needs more files beside it.
+  // SQLite needs other files beside it.
   return check === 'database file'
     ? [fault(check, { found, change: `chown ${owner} ${quoted(folder)}` })]
     : []

@@ -1,4 +1,4 @@
-// A finding is the result of one check: a state, a sentence and what to change.
+// One check's result: a state, a sentence and what to change.
 import { CarillonError, messageOf } from '../basics/errors.ts'
 
 export type Finding = {

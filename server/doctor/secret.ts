@@ -1,4 +1,4 @@
-// Does the secret exist, does it open the signing keys, and can only its owner read it?
+// Does the secret exist, open the signing keys, and admit only its owner?
 import { existsSync } from 'node:fs'
 import { quoted } from '../basics/control-characters.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
@@ -65,7 +65,7 @@ function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[]
   ]
 }
 
-/** The header of a sealed secret names its key: nothing has to be opened. */
+/** A sealed secret's header names its key, so nothing is opened. */
 function factorsNotOpened(
   { current, previous = current }: Secrets,
   sealedFactors: SealedFactors = [],

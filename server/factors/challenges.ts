@@ -1,5 +1,5 @@
-// A challenge is 32 random bytes that a client brings back, once and within five minutes. The store
-// keeps only the hash. It names its user, so that another user's is not found.
+// A challenge is 32 random bytes, which a client brings back once within five minutes. The store
+// keeps the hash, under the user.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
@@ -16,7 +16,7 @@ const shape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 type ChallengeNeeds = { store: Store; users: { now: () => number } }
 
-/** `data` must be JSON and no secret. */
+/** `data`: JSON without a secret. */
 export async function makeChallenge(
   { store, users }: ChallengeNeeds,
   wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
@@ -28,7 +28,7 @@ export async function makeChallenge(
   return challenge
 }
 
-/** Undefined also for another purpose. The caller uses `key` up together with the factor. */
+/** Undefined also for another purpose. The caller uses `key` up with the factor. */
 export async function findChallenge(
   { store, users }: ChallengeNeeds,
   challenge: string,
@@ -41,11 +41,11 @@ export async function findChallenge(
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) as unknown } : undefined
 }
 
-// Who may use the code or challenge in the fragment of `return_to`: the browser that began, by its
-// cookie, or the page, by its verifier and origin. A redirect may carry the fragment to another
-// site (RFC 9700, section 4.1), which has neither.
+// The code or challenge in the fragment of `return_to` is for the browser that began, by its
+// cookie, or the page, by verifier and origin. A redirect may carry it to another site (RFC 9700,
+// section 4.1), which has neither.
 
-/** `flow`: the cookie that is needed. `origin`: the page's, if it is not the service's. */
+/** `flow`: the needed cookie. `origin`: of a page that is not the service's. */
 export type Bond = {
   flow?: string
   stateHash?: string
@@ -53,7 +53,6 @@ export type Bond = {
   origin?: string | undefined
 }
 
-/** A user who takes longer at the provider begins again. */
 export const flowLifetimeMs = 10 * 60_000
 
 type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
@@ -76,7 +75,7 @@ export async function isBound(
   return flow !== undefined && equalSecrets(hashOf(flow.state), stateHash)
 }
 
-/** Undefined without a cookie that was made here. */
+/** Undefined without a cookie of this service. */
 export async function readFlow<Flow extends { state: string }>(
   needs: FlowNeeds,
   { raw }: FastifyRequest,
@@ -95,7 +94,7 @@ export function forgetFlow(
   if (id !== undefined) setCookie(reply, flowCookie(site, id), '')
 }
 
-/** With '' as `id`, it is the beginning of the names of all such cookies. */
+/** With '' as `id`, it begins the names of all such cookies. */
 export function flowCookie({ cookie }: FlowNeeds['site'], id: string): Cookie {
   return { ...cookie, name: `${cookie.name}-with-${id}`, lifetimeMs: flowLifetimeMs }
 }

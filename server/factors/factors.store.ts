@@ -1,5 +1,5 @@
-// Each change locks the user's row, so that one of two calls adds the first factor, and rotates the
-// caller's sign-in if it has a `rotation` (rotation.store.ts).
+// Each change locks the user's row: only one of two calls adds the first factor. With a `rotation`
+// it rotates the caller's sign-in (rotation.store.ts).
 
 import { record } from '../audit/audit.store.ts'
 import type { SecondFactorKind } from '../basics/errors.ts'
@@ -13,7 +13,7 @@ export type Factor = {
   kind: 'totp' | 'passkey'
   label: string
   createdAt: number
-  /** Null until the first code of an app was received: the factor does not count. */
+  /** Null until an app's first code: the factor does not count. */
   confirmedAt: number | null
   lastUsedAt: number | null
   /** The service's secret encrypts it. */
@@ -32,15 +32,12 @@ export type NewFactor = Pick<Factor, 'id' | 'kind' | 'label' | 'createdAt' | 'co
 
 export type ChallengeKey = { userId: string; hash: string }
 
-/** `data` is JSON text without a secret. */
 export type Challenge = { purpose: string; data: string }
 
-/**
- * The passkey's challenge was not stored when it was given: its use is recorded until `expiresAt`.
- */
+/** The passkey's challenge was not stored: its use is recorded until `expiresAt`. */
 export type SpentChallenge = { hash: string; expiresAt: number }
 
-/** The same step uses the challenge or `spent` up. */
+/** The same step uses up the challenge or `spent`. */
 export type Use = {
   userId: string
   at: number
@@ -49,16 +46,13 @@ export type Use = {
 } & Rotating &
   Audited
 
-/** The user gets the codes with the first factor. */
+/** They come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-/**
- * A caller that needs a link of the purpose `factor` gives its hash: the change uses it up, or
- * changes nothing.
- */
+/** The hash of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
 type WithLink = { linkHash?: string | undefined }
 
-/** A mailed link is valid as long as its address is the verified one of the user. */
+/** A mailed link is valid while its address is the user's verified one. */
 function* useLink({
   userId,
   linkHash,
@@ -87,9 +81,9 @@ type Added = 'done' | 'first'
 
 /**
  * If it is the first confirmed one, `recoveryCodeHashes` replace the user's recovery codes. An
- * unconfirmed one replaces those of the user. Returns 'taken' if the user has the credential,
- * 'full' at `maxFactors`, 'spent' if `spent` was used before, and 'no-link' without the needed
- * link; then it changes nothing. Of calls at the same time, one adds the first factor.
+ * unconfirmed one replaces others. Changes nothing if it returns 'taken' (the user has the
+ * credential), 'full' (at `maxFactors`), 'spent' (`spent` was used before) or 'no-link' (the link
+ * is needed). Of simultaneous calls, one adds the first factor.
  */
 export const addFactor = rotating(function* (
   add: AddFactor,
@@ -117,7 +111,7 @@ export const addFactor = rotating(function* (
   return isFirst ? 'first' : 'done'
 })
 
-/** Lists the factors in the order of their ids. */
+/** Lists factors by id. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
   const rows = yield* all<Row>`
@@ -129,11 +123,11 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
   const factors = rows.map(({ recoveryCodesLeft: _, transports, ...row }) => {
     return { ...row, transports: JSON.parse(transports ?? 'null') }
   })
-  // A user without a factor has no recovery codes.
+  // Without a factor, a user has no recovery codes.
   return { factors, recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0 }
 }
 
-/** Returns nothing without a confirmed factor. */
+/** Empty without a confirmed factor. */
 export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
   const { factors, recoveryCodesLeft } = yield* factorsOf(userId)
   const confirmed = factors.filter(({ confirmedAt }) => confirmedAt !== null)
@@ -152,9 +146,7 @@ type ConfirmFactor = {
   Rotating &
   Audited
 
-/**
- * Handles recovery codes and the link as `addFactor`. Returns 'refused' if it is confirmed already.
- */
+/** Handles codes and link as `addFactor`. Returns 'refused' if it is already confirmed. */
 export const confirmFactor = rotating(function* (
   confirm: ConfirmFactor,
 ): Write<Added | 'absent' | 'refused' | 'no-link'> {
@@ -180,9 +172,9 @@ type RemoveFactor = {
   Audited
 
 /**
- * The last confirmed one ends the recovery codes. Returns 'unconfirmed' if it did not count, and
- * rotates and records nothing then. Changes nothing if it returns 'last', for a passkey without
- * which the user could not sign in, or 'demanded', for the last of those that are `demanded`.
+ * The last confirmed one ends the recovery codes. Returns 'unconfirmed' if it did not count; then
+ * it neither rotates nor records. Changes nothing if it returns 'last' (a passkey without which the
+ * user could not sign in) or 'demanded' (the last of those `demanded`).
  */
 export const removeFactor = rotating(function* (
   remove: RemoveFactor,
@@ -205,16 +197,14 @@ export const removeFactor = rotating(function* (
   return factor.isConfirmed ? 'done' : 'unconfirmed'
 })
 
-/**
- * The user can sign in by a password, a passkey other than `factorId`, or an account at a provider.
- */
+/** The user can sign in by a password, a passkey other than `factorId`, or a provider. */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   const hasAccount =
     yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
-/** The user has a password, or a passkey other than `factorId`. */
+/** Leaves out the passkey `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
@@ -226,10 +216,9 @@ export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<bool
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
- * Uses a confirmed factor once: a later time step than before, or a passkey whose counter rose (or
- * that has none). Returns 'refused' otherwise, 'no-challenge' if that has ended, 'spent' if that
- * was used, and changes nothing, except that a passkey uses `spent` up. Of simultaneous uses, one
- * succeeds.
+ * Uses a confirmed factor once: a later time step, or a passkey whose counter rose (or that has
+ * none). Otherwise returns 'refused', 'no-challenge' if that has ended, or 'spent' if that was
+ * used, and changes nothing but `spent` of a passkey. Of simultaneous uses, one succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
@@ -265,7 +254,7 @@ function* useUp(use: Use, change: Write<number>): Write<UseOutcome> {
   return 'done'
 }
 
-/** False if the challenge was used before. */
+/** False if the challenge was used. */
 function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean> {
   return (
     spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))
@@ -274,7 +263,7 @@ function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean
 
 type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Rotating & Audited
 
-/** Returns 'refused', and changes nothing, without a confirmed factor. */
+/** Without a confirmed factor, returns 'refused' and changes nothing. */
 export const replaceRecoveryCodes = rotating(function* (
   replace: ReplaceRecoveryCodes,
 ): Write<'done' | 'refused'> {
@@ -298,8 +287,8 @@ function* storeRecoveryCodes({
 }
 
 /**
- * Records the use of a challenge that was not stored. False, and nothing changed, if it is there
- * already or the user is unknown. Of simultaneous calls, one succeeds; others wait at the insert.
+ * Records the use of a challenge that was not stored. Returns false, and changes nothing, if it is
+ * known or the user unknown. Simultaneous calls wait at the insert, and one succeeds.
  */
 export function* addChallenge(
   add: ChallengeKey & Challenge & { expiresAt: number } & Audited,
@@ -346,7 +335,7 @@ type ResealFactors = {
   factors: readonly { userId: string; id: string; from: string; to: string }[]
 } & Audited
 
-/** At most `limit`, by user and id, after `after`. Reads the whole table. */
+/** At most `limit` after `after`, by user and id. Reads the whole table. */
 export function* factorsSealedOtherwise({
   prefix,
   after,
@@ -359,7 +348,7 @@ export function* factorsSealedOtherwise({
     order by user_id, id limit ${limit}`
 }
 
-/** Replaces a secret only if it is still `from`. Returns how many. */
+/** Replaces a secret that is still `from`. Returns how many. */
 export function* resealFactors({ factors, audit }: ResealFactors): Write<number> {
   let replaced = 0
   for (const { userId, id, from, to } of factors)

@@ -1,4 +1,4 @@
-// Keeps authenticator apps and recovery codes. prove-factor.ts proves a factor.
+// Keeps authenticator apps and recovery codes.
 import { iso, isoOrNull } from '../basics/clock.ts'
 import { CarillonError, conflict, invalidField, notFound } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
@@ -19,8 +19,8 @@ export type FactorNeeds = SignInsNeeds & {
 }
 
 /**
- * A sign-in that proved a password alone and only sets a factor up needs a link: the password may
- * be a thief's. Undefined if none is needed. Throws INVALID_REQUEST without it.
+ * A sign-in that only sets a factor up, after a password alone, needs a link, because a thief may
+ * have the password. Undefined if it needs none. Throws INVALID_REQUEST without it.
  */
 export function linkHashFor(
   { scope, factor }: Subject,
@@ -33,7 +33,7 @@ export function linkHashFor(
   throw invalidField('link', reason)
 }
 
-/** Each app makes a guess as much more likely to be right. */
+/** Each app makes a guess more likely to be right. */
 export const maxFactors = 10
 
 export function tooManyFactors(): CarillonError {
@@ -43,25 +43,25 @@ export function tooManyFactors(): CarillonError {
   )
 }
 
-/** One error for every challenge that is not valid. */
+/** One error for every invalid challenge. */
 export function challengeEnded(): CarillonError {
   const problem = 'The challenge was used, or is older than 5 minutes'
   return new CarillonError('UNAUTHORIZED', problem, { remedy: 'Sign in again.' })
 }
 
 // RFC 6238 with SHA-1, six digits, 30 seconds, which every app supports. Most users have no factor,
-// so the packages are loaded with the first use.
+// so the first use loads the packages.
 
-/** The app displays `issuer` and `account`. */
+/** The app displays both. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
   const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
   const secret = new Secret({ size: 20 })
   const uri = new TOTP({ issuer, label: account, secret }).toString()
-  // Readers need a border of four modules (ISO/IEC 18004).
+  // Readers need four modules around it (ISO/IEC 18004).
   return { secret: secret.base32, uri, qr: renderSVG(uri, { border: 4 }) }
 }
 
-/** The time step of `at` or a neighbour; undefined if the code is none of theirs. */
+/** The time step of `at` or a neighbour; undefined if none has the code. */
 export async function stepOfCode(
   secret: string,
   code: string,
@@ -75,11 +75,11 @@ export async function stepOfCode(
   return delta === null ? undefined : totp.counter({ timestamp: at }) + delta
 }
 
-/** Base32. Throws FACTOR_UNREADABLE if the service no longer has the secret that sealed it. */
+/** Returns base32. Throws FACTOR_UNREADABLE if the service lost the secret that sealed it. */
 export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor): Promise<string> {
   const opened = await sealing.open('factors', factor.sealedSecret ?? '')
   const { factorId, secret } = JSON.parse(opened ?? '{}') as { factorId?: string; secret?: string }
-  // A sealed secret that was copied into another factor's row opens nothing.
+  // A copy in another factor's row opens nothing.
   if (secret !== undefined && factorId === factor.id) return secret
   const problem = 'This service can no longer check the codes of your authenticator app'
   const remedy =
@@ -88,7 +88,7 @@ export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor
 }
 
 /**
- * Such as `3kfm-xw7p-a2hq-vt5n-8gcd-r6yz`. 120 random bits, so a plain hash is enough (OWASP ASVS
+ * Such as `3kfm-xw7p-a2hq-vt5n-8gcd-r6yz`. A plain hash is enough for 120 random bits (OWASP ASVS
  * 5.0, 6.5.2: at least 112).
  */
 export function newRecoveryCodes(): { codes: string[]; recoveryCodeHashes: string[] } {
@@ -96,7 +96,7 @@ export function newRecoveryCodes(): { codes: string[]; recoveryCodeHashes: strin
   return { codes, recoveryCodeHashes: codes.map(hashOfRecoveryCode) }
 }
 
-/** People type the code from paper. */
+/** People type it from paper. */
 export function hashOfRecoveryCode(code: string): string {
   return hashOf(code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ''))
 }

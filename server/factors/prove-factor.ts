@@ -1,5 +1,5 @@
-// A right factor is used up with its challenge. Every attempt is a guess with a count of its own
-// (A9): a right password allows no more guesses of a code.
+// A right factor is used up with its challenge. Each attempt is a guess with its own count (A9): a
+// right password allows no more guesses of a code.
 import type { FastifyRequest } from 'fastify'
 import type { RequestSource } from '../audit/entry.ts'
 import { invalidField, notAuthenticated, wrongSecondFactor } from '../basics/errors.ts'
@@ -19,7 +19,7 @@ import { usePasskey } from './passkeys/passkeys.ts'
 type PresentedFactor =
   | { method: 'totp' | 'recovery-code'; code: string }
   | { method: 'passkey'; passkey: Assertion }
-/** `guesser`: others' guesses do not delay a known device or sign-in of this user. */
+/** `guesser`: others' guesses do not delay this user's known device or sign-in. */
 type Proving = Omit<Use, 'at'> & {
   request: FastifyRequest
   source: RequestSource
@@ -39,8 +39,8 @@ export function presentedFactor(body: Omit<SecondFactorBody, 'challenge'>): Pres
 
 /**
  * Throws INVALID_CREDENTIALS for a wrong or used code, FACTOR_UNREADABLE if an app could not be
- * checked, UNAUTHORIZED if the challenge or rotation has ended, TOO_MANY_REQUESTS before anything
- * is compared; for a passkey, as `usePasskey`.
+ * checked, UNAUTHORIZED if the challenge or rotation has ended, TOO_MANY_REQUESTS before it
+ * compares; for a passkey, as `usePasskey`.
  */
 export async function proveFactor(
   needs: FactorNeeds,
@@ -73,7 +73,7 @@ async function useCode(needs: FactorNeeds, code: string, use: Use) {
   let unreadable: unknown
   for (const factor of (await store.read(factorsOf, use.userId)).factors) {
     if (factor.kind !== 'totp' || factor.confirmedAt === null) continue
-    // Another app of the user may be readable.
+    // Another app may be readable.
     const secret = await secretOf(needs, factor).catch((error: unknown) => {
       unreadable = error
     })

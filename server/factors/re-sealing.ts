@@ -1,6 +1,6 @@
-// `carillon secret rotate` (decision 0044). Everything is opened first, so that a wrong secret
-// changes nothing. The signing keys come first: a node that reads them seals with the current
-// secret from then on. A second pass finds what a node sealed in between.
+// `carillon secret rotate` (decision 0044). It opens everything first: a wrong secret changes
+// nothing. Signing keys come first, since nodes that read them seal with the current secret. A
+// second pass finds what a node sealed in between.
 import { recorded } from '../audit/entry.ts'
 import { type CarillonError, conflict } from '../basics/errors.ts'
 import { type Purpose, Sealing, type Secrets } from '../basics/secrets.ts'
@@ -18,7 +18,7 @@ import {
 } from './factors.store.ts'
 
 export type Counts = { signingKeys: number; factors: number }
-/** A higher room has these sealed texts, which are not counted. `from`: a sealed text. */
+/** A higher room has these sealed texts; they are not counted. */
 export type OtherTexts = {
   purpose: Purpose
   name: string
@@ -31,10 +31,7 @@ type Options = {
   others?: readonly OtherTexts[]
 }
 
-/**
- * Throws CONFLICT, and changes nothing, if neither secret opens a text. Can be repeated after an
- * interruption.
- */
+/** Throws CONFLICT, and changes nothing, if neither secret opens a text. It can be repeated. */
 export async function sealAgain(
   store: Store,
   secrets: Secrets,
@@ -47,7 +44,7 @@ export async function sealAgain(
   if (found.signingKeys + found.factors === 0) return found
   const done = { signingKeys: 0, factors: 0 }
   await pass(store, sealing, { done, entries: [audit(found)] })
-  // Every node has read the signing keys after a second.
+  // After a second every node has read the signing keys.
   await pause()
   await pass(store, sealing, { done, entries: [] })
   await resealOthers(store, sealing, texts)
@@ -74,7 +71,7 @@ export async function countSealedOtherwise(
 
 type Pass = { done: Counts; entries: readonly AuditEntry[] }
 
-/** The entries are recorded with the first change. */
+/** The first change records the entries. */
 async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Promise<void> {
   const keys = await sealedAnew(store, sealing, ofSigningKeys)
   done.signingKeys += await store.write(resealSigningKeys, { keys, audit: entries })
@@ -166,7 +163,7 @@ function doesNotFit(what: string): CarillonError {
 
 // An operator removes what a lost secret had sealed.
 
-/** Throws CONFLICT if the secret opens no signing key: then it is wrong, and not lost. */
+/** Throws CONFLICT if the secret opens no signing key: then it is wrong, not lost. */
 export async function unreadableFactors(store: Store, sealing: Sealing): Promise<SealedFactor[]> {
   const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(
@@ -186,7 +183,7 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
   return found
 }
 
-/** Other factors and sessions stay: nothing of the user is in other hands. */
+/** Other factors and sessions stay: no one else has anything of the user. */
 export async function removeUnreadable(
   users: UserDependencies,
   factors: readonly SealedFactor[],

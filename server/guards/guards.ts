@@ -1,4 +1,4 @@
-// A guard returns the caller of its route, or throws the refusal.
+// Guards return their route's caller, or throw the refusal.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, insufficientScope, setupOnly } from '../basics/errors.ts'
 import type { Guard, LongLivedCaller, Subject } from '../http/operation.ts'
@@ -42,31 +42,28 @@ const signedIn = (limit: (found: Found) => Found) =>
   })
 
 export const open = guard('open', [], async () => null)
-/** Admits the user of a valid proof, whatever its limit is, and gives null without one. */
+/** Admits the user of any valid proof; null without one. */
 export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
   authenticate(proofs, request),
 )
 /**
- * Admits as `visitor`, but refuses a token of scope `inbox`; a sign-in that only sets a second
- * factor up counts as none.
+ * Admits as `visitor`, but no token of scope `inbox`. A sign-in that only sets a factor up gives
+ * null.
  */
 export const unscopedVisitor = visiting((found) => {
   const subject = withoutInbox(found)
   return subject?.scope === 'setup' ? null : subject
 })
-/** Admits as `unscopedVisitor`, and also for setting a second factor up. */
+/** Admits as `unscopedVisitor`, and for setting a second factor up. */
 export const setupVisitor = visiting(withoutInbox)
-/** A signed-in user, for a route that itself refuses a request without a valid proof. */
+/** A user, for a route that itself refuses a request without a valid proof. */
 export const verified = guard('user', userRefusals, admitUnscoped)
-/** This guard also admits a token of scope `inbox`: to inbox, preferences and push subscriptions. */
+/** Also admits tokens of scope `inbox`: to inbox, preferences and push subscriptions. */
 export const inbox = signedIn(withoutSetup)
 export const user = signedIn(unscoped)
-/** Admits as `user`, and also a sign-in that only sets a second factor up. */
+/** Admits as `user`, and for setting a second factor up. */
 export const setupUser = signedIn(withoutInbox)
-/**
- * Refuses the token of a session: an application that has one confirms nothing and changes no
- * credential.
- */
+/** Refuses a session's token: an application with it confirms nothing, changes no credential. */
 const owning = (base: Guard<Proofs, Subject>) =>
   guard('user', base.refusals, async (proofs: Proofs, request, reply) => {
     const subject = await base.admit(proofs, request, reply)
@@ -77,10 +74,7 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/**
- * The sign-in or its last confirmation must be at most ten minutes old: for what decides who can
- * sign in.
- */
+/** The sign-in or its confirmation is at most ten minutes old: for what decides who can sign in. */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',
@@ -124,7 +118,7 @@ export const producer = (scope: Scope): Guard<Producers, Producer> =>
     countRequest(producerKeys, found, reply)
     return withScope(scope, found, request)
   })
-/** This guard needs no round trip of its own. */
+/** It needs no round trip. */
 export const sender = guard('producer', producerRefusals, admitSender)
 
 async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, request: FastifyRequest) {
@@ -203,8 +197,8 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
 }
 
 /**
- * Only this decides who is calling. An `Authorization` field, valid or not, is the only proof that
- * is read.
+ * Only this decides who is calling. With an `Authorization` field, even an invalid one, it reads no
+ * other proof.
  */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers

@@ -1,5 +1,4 @@
-// Says what a refused request presented. A valid and a made-up proof have the same text. No value
-// is repeated, because it may be a secret.
+// Says what a refused request presented, valid or not, without values, which may be secrets.
 import type { FastifyRequest } from 'fastify'
 import { counts } from '../basics/counts.ts'
 import { type CarillonError, notAuthenticated, type ProofRefusal } from '../basics/errors.ts'

@@ -1,7 +1,6 @@
-// A device on which a user has signed in keeps a token, and its failures are counted apart: the
-// user signs in while others guess (OWASP, "device cookies"; decision 0039). The token allows to
-// try a password, nothing else, and names no user: `<device id>.<seal>~<seal>`, one seal for each
-// user, the last one first.
+// A device on which a user signed in keeps a token. Its failures count apart, so the user signs in
+// while others guess (OWASP, "device cookies"; decision 0039). The token only allows to try a
+// password, and names no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { networksOf } from '../basics/ip-addresses.ts'
@@ -9,10 +8,7 @@ import { randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 
-/**
- * `isKnown`: by other means. `deviceGeneration`: if it was raised since the check, the sign-in is
- * refused.
- */
+/** `isKnown`: by other means. `deviceGeneration`: the sign-in is refused if it was raised since. */
 export type SeenDevice = {
   label: string
   network: string
@@ -23,11 +19,11 @@ export type SeenDevice = {
 
 export type DeviceUser = { id: string; deviceGeneration: number }
 
-/** The user who signed in longest ago is forgotten first. */
+/** The user of the oldest sign-in is forgotten first. */
 const maxUsers = 10
 const maxKnownDevices = 50
 const shape = /^([\w-]{22})\.([\w-]{43}(?:~[\w-]{43}){0,9})$/
-/** Another host of the domain may add cookies of the same name. */
+/** Another host of the domain may add equal names. */
 const maxPresented = 4
 
 export const maxDeviceTokenLength = 22 + 44 * maxUsers
@@ -35,13 +31,13 @@ export const maxDeviceTokenLength = 22 + 44 * maxUsers
 type Device = { id: string; seals: readonly string[] }
 type Needs = { sealing: Pick<Sealing, 'mac' | 'isMac'> }
 
-/** Undefined also if `deviceGeneration` was raised since. */
+/** Undefined also after `deviceGeneration` was raised. */
 export function knownDevice(
   needs: Needs,
   presented: readonly string[],
   user: DeviceUser | undefined,
 ) {
-  // Also for a user who does not exist, so that the response takes the same time.
+  // An unknown user is checked, too, so that the response takes the same time.
   const device = known(needs, devicesIn(presented), user ?? { id: '', deviceGeneration: 0 })
   return user && device?.id
 }
@@ -57,8 +53,8 @@ export function tokenAfterSignIn(
 }
 
 /**
- * A known device keeps its id. Others share one id for each user, so that a further link allows no
- * further guesses of the second factor.
+ * A known device keeps its id. Others share one for each user, so more links allow no more guesses
+ * of the second factor.
  */
 export function tokenAfterLink(
   needs: Needs,
@@ -86,7 +82,7 @@ function known(
   )
 }
 
-/** Another generation, device or user has another seal. */
+/** Each generation, device and user has another seal. */
 function sealed({ id, deviceGeneration }: DeviceUser, deviceId: string): string {
   return `${id} ${deviceId} ${deviceGeneration}`
 }
@@ -107,7 +103,7 @@ export function presentedDevices(
   return typeof deviceToken === 'string' ? [deviceToken, ...cookies] : cookies
 }
 
-/** Without `ofNewDevices` every device counts as known. */
+/** Without `ofNewDevices` all devices count as known. */
 export function deviceOf(
   { notices }: { notices: { ofNewDevices: boolean } },
   source: RequestSource,

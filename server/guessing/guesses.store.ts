@@ -1,5 +1,4 @@
-// All nodes share the counts, and a restart keeps them. A guess is counted before it is evaluated,
-// so that those in progress count as well.
+// Nodes share the counts, and a restart keeps them.
 
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
@@ -14,14 +13,14 @@ import {
   type Write,
 } from '../store/statements.ts'
 
-/** After n guesses, the next waits `delaysMs[n]`; the last delay is for all larger n. */
+/** After n guesses the next waits `delaysMs[n]`; the last delay also serves larger n. */
 type CountLimit = {
   key: string
   delaysMs: readonly number[]
   keptMs: number
 }
 
-/** A leaky bucket accepts `burst` guesses at once, then one in each `intervalMs`. */
+/** A leaky bucket: `burst` guesses at once, then one in each `intervalMs`. */
 export type GuessRate = { key: string; intervalMs: number; burst: number }
 
 export type GuessLimit = CountLimit | GuessRate
@@ -29,13 +28,11 @@ export type GuessLimits = { limits: readonly GuessLimit[]; at: number }
 
 export type GuessRefusal = { key: string; notBefore: number }
 
-/**
- * Clocks of two nodes differ by less. A count further ahead is from before the clock was set back.
- */
+/** Two clocks differ by less. A count further ahead is from before the clock was set back. */
 const clockLeewayMs = 60_000
 const maxCharacter = '\u{10ffff}'
 
-/** `at`: the last guess. Of a rate: from then on one leaves in each interval. */
+/** `at`: the last guess; for a rate, from when one leaves in each interval. */
 type Count = { failures: number; at: number; expiresAt: number }
 type Row = Count & { key: string }
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
@@ -47,9 +44,9 @@ export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
 }
 
 /**
- * Counts under every key, or returns those that refuse. Calls at the same time count as if one came
- * after the other. If the last guess is in the future, the clock was set back: the count begins
- * again. Locks in the order of keys, as `clearGuesses`.
+ * Counts under every key, or returns those that refuse. Simultaneous calls count one after the
+ * other. If the last guess is in the future, the clock was set back: the count begins again. Locks
+ * keys in the order of `clearGuesses`.
  */
 export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   const early = yield* guessRefusals(limits)
@@ -87,7 +84,7 @@ export function* clearGuesses({ limits }: Pick<GuessLimits, 'limits'>): Write<vo
   }
 }
 
-/** Returns 'absent' if no key begins with `prefix`. */
+/** Returns 'absent' if `prefix` begins no key. */
 export function* forgetGuesses({
   prefix,
   audit,
@@ -129,7 +126,7 @@ function notBeforeOf(limit: GuessLimit, row: Count | undefined): number {
   if (row === undefined) return Number.NEGATIVE_INFINITY
   if ('burst' in limit) return row.at + (row.failures - limit.burst + 1) * limit.intervalMs
   const delayMs = limit.delaysMs[row.failures] ?? limit.delaysMs.at(-1) ?? 0
-  // A clock a little ahead must not delay guesses at other nodes.
+  // A clock a little ahead must not delay other nodes.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }
 

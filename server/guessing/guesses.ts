@@ -1,5 +1,5 @@
-// A guess counts as a failure before it is evaluated, so that simultaneous ones cannot pass the
-// limits, and is taken back if it was right (A9, A10; decision 0039).
+// A guess counts as a failure before its evaluation, so simultaneous ones cannot pass the limits; a
+// right one is taken back (A9, A10; decision 0039).
 import { record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
@@ -14,31 +14,27 @@ import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
-/** Each has its own counts: a right password allows no more guesses of the code. */
 type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = Omit<Client, 'account'> & {
   account?: string | { unknownName: string }
-  /** Counted apart, so that others never delay a known device. */
+  /** Others never delay a known device, which counts apart. */
   device?: string | undefined
 }
 
 /**
- * After five failures 1 s, then 2, 4 up to 1,024 s: 5 + 11 + 82 = 98 failures a day, below 100
- * (NIST SP 800-63B-4, section 3.2.2).
+ * After five failures 1 s, then 2, 4 up to 1,024 s: 5 + 11 + 82 = 98 a day, below 100 (NIST SP
+ * 800-63B-4, section 3.2.2).
  */
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/**
- * 100 failures for all accounts, then 100 an hour. A /56 of IPv6 has four times that, a /48 sixteen
- * times.
- */
+/** 100 failures for all accounts, then 100 an hour. An IPv6 /56 has four times that, a /48 16. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 /**
- * Three mails of a user and of an address, then one an hour, ten a day. One client causes less, so
- * that a stranger leaves some for the owner.
+ * A user and an address get three mails, then one an hour, ten a day. One client causes fewer, so
+ * strangers leave some for the owner.
  */
 const hour = 3_600_000
 const day = keptMs
@@ -48,18 +44,16 @@ const mailLimits = [
 ]
 const tooManyMails =
   'Too many mails to this user: 3, then one an hour, and 10 a day; less for one client'
-/** Five mails about changes, then one an hour. */
 const noticeLimit = { intervalMs: hour, burst: 5 }
 const testLimit = { intervalMs: hour, burst: 10 }
-/** A client may request ten at once, then ten an hour. */
+/** A client requests ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
 /**
- * Of an account from one client: 60 right sign-ins, then one in ten seconds. The audit log has
- * each.
+ * For an account and a client: 60 right sign-ins, then one in ten seconds. The audit log has each.
  */
 const signInRate = { intervalMs: 10_000, burst: 60 }
-/** A one-time link works once, and lets an owner in whose other ways are used up. */
+/** A one-time link works once, for an owner whose other ways are used up. */
 type LimitedMethod = 'password' | 'passkey' | 'provider'
 
 type Counting = { store: Store; now: () => number }
@@ -93,7 +87,7 @@ export class Guesses {
     return true
   }
 
-  /** No count may show whether there is such a user. */
+  /** Counts must not reveal a user. */
   beginMailRequest(address: string): Promise<Guess> {
     return this.begin({
       limits: this.#ratesOf(address, mailRateOfAddress, 'mail '),
@@ -123,7 +117,7 @@ export class Guesses {
       `${this.#keyOf('mailbox', to.toLowerCase())} notice`,
     ]
     const limits = keys.map((key) => ({ key, ...noticeLimit }))
-    // The audit log would show a guess of the user.
+    // The audit log would show it as the user's guess.
     await this.begin({ limits, kind: 'mail', userId: null })
   }
 
@@ -149,7 +143,7 @@ export class Guesses {
     )
   }
 
-  /** Counted before it is hashed. Throws TOO_MANY_REQUESTS. */
+  /** Counts before it hashes. Throws TOO_MANY_REQUESTS. */
   async beginConfirmation(userId: string): Promise<void> {
     const key = `${guessPrefixOf(userId)}sign-in confirmation`
     await reserve(this.#options, { key, ...signInRate }, 'Too many confirmations of this account')
@@ -169,14 +163,14 @@ export class Guesses {
     return { limits, kind, userId: isUser ? account : null }
   }
 
-  /** Guesses of a second factor still count. */
+  /** Guesses of second factors still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
     await this.#options.store.write(stored.forgetGuesses, {
       prefix: `${guessPrefixOf(userId)}password`,
     })
   }
 
-  /** A passkey proves more than a password and code. Known devices keep their counts. */
+  /** A passkey proves more than password and code. Known devices keep their counts. */
   async forgetStrangers(userId: string): Promise<void> {
     const { store } = this.#options
     const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
@@ -185,7 +179,7 @@ export class Guesses {
       await store.write(stored.forgetGuesses, { prefix: `${count} address ` })
   }
 
-  /** The store has no names or addresses in the clear. */
+  /** The store has names and addresses only as MACs. */
   #keyOf(what: 'name' | 'mailbox' | 'address', text: string): string {
     return `${what} ${this.#options.sealing.mac('guesses', `${what} ${text}`)}`
   }
@@ -219,14 +213,14 @@ export class Guesses {
     this.#refuse(guess, await this.#options.store.read(stored.guessRefusals, limits), limits.at)
   }
 
-  /** Throws TOO_MANY_REQUESTS, with the time to wait. */
+  /** Throws TOO_MANY_REQUESTS with the time to wait. */
   async begin(guess: Guess): Promise<Guess> {
     const limits = { limits: guess.limits, at: this.#options.now() }
     this.#refuse(guess, await this.#options.store.write(stored.reserveGuess, limits), limits.at)
     return guess
   }
 
-  /** Forgets the failures of the account from this address. */
+  /** Forgets this address's failures of the account. */
   async succeed({ limits }: Guess): Promise<void> {
     await this.#options.store.write(stored.clearGuesses, { limits })
   }
@@ -241,10 +235,7 @@ export class Guesses {
     throw tooMany(kind === 'mail' ? ofUser : 'Too many wrong attempts', notBefore - at)
   }
 
-  /**
-   * Once an hour, so that no attacker fills the log. Not awaited: the time would show that there is
-   * such a user.
-   */
+  /** Once an hour, so that no attacker fills the log. No caller waits: time would reveal a user. */
   #recordDelay(
     { userId, kind, until }: { userId: string; kind: GuessKind; until: number },
     at: number,
@@ -278,15 +269,13 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   })
 }
 
-// Limits the audit entries of a signed-in user (L1). A change is counted before it is made, and
-// taken back if it had no effect.
+// Limits a user's audit entries (L1). A change counts first; without effect it is taken back.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor the acts
- * by which its owner ends it (`defences`). A link to a provider must be unlinked before the next
- * one.
+ * A stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor its
+ * owner's ways to end it (`defences`). A provider's link must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',
@@ -301,7 +290,7 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defence
   'sign-in-disowned': 'fresh',
 }
 
-/** Then `store.write` throws TOO_MANY_REQUESTS for changes beyond the limit. */
+/** `store.write` then throws TOO_MANY_REQUESTS beyond the limit. */
 export function limitChanges(store: Store, now: () => number): void {
   const unrecorded = new Set<string>()
   store.onRecorded(async (entries) => {
@@ -312,7 +301,7 @@ export function limitChanges(store: Store, now: () => number): void {
     const entry = limitedEntry(input)
     if (entry === undefined) return write(operation, input)
     const kind = (input as Audited | null)?.needsFresh ? 'fresh' : limited[entry.event as EventName]
-    // Erasing the user ends it, as the counts of guesses.
+    // An erasure ends it, like counts of guesses.
     const rate = { key: `${guessPrefixOf(entry.userId ?? '')}${kind}`, ...changeLimit }
     const more = ' Notifications can be read and marked meanwhile.'
     await reserve({ store, now }, rate, 'Too many changes of this account', more)

@@ -1,5 +1,4 @@
-// Serves the route table, with limits, request checks before any route, and one place for every
-// failure.
+// Serves the route table, with limits, checks before any route, and one place for all failures.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
@@ -39,7 +38,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     tag?: Tag
     operation?: Operation<never, never>
-    /** Another process has the request, and refuses other sites itself. */
+    /** Another process has the request, and itself refuses other sites. */
     isPassedOn?: true
   }
 }
@@ -53,10 +52,7 @@ type AppOptions<Needs> = {
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/**
- * Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, at which Node closes an idle
- * connection.
- */
+/** Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, when Node closes a connection. */
 const timeouts = {
   headers: 5_000,
   request: 8_500,
@@ -68,7 +64,8 @@ const timeouts = {
 }
 
 /**
- * Long ASCII as `latin1`: Node would measure and copy UTF-8, 12 us of the 80 us of a page of 20.
+ * Sends long ASCII as `latin1`: measuring and copying UTF-8 takes 12 us of the 80 us of a page of
+ * 20.
  */
 class Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
@@ -88,11 +85,11 @@ const serverOptions = {
   http: {
     headersTimeout: timeouts.headers,
     connectionsCheckingInterval: timeouts.checkEvery,
-    // Node's own refusal has no body; refuseMalformed sends the envelope.
+    // Node's refusal has no body; refuseMalformed sends the envelope.
     requireHostHeader: false,
     ServerResponse: Response,
   },
-  // The header fields have their own limit.
+  // Header fields have their own limit.
   routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
   schemaController: { compilersFactory },
 }
@@ -130,7 +127,7 @@ export function createApp<Needs>(options: AppOptions<Needs>): FastifyInstance {
   )
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
-  /** A request may fail before any hook has set the security headers. */
+  /** A request may fail before a hook sets the security headers. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     reply.headers(headers)

@@ -1,11 +1,11 @@
-// How connections end: after a drain, after an early response, and if a client does not read.
+// How connections end: after a drain, after an early response, if a client does not read.
 import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { giveUpWrites } from './late-writes.ts'
 
-/** Grace period: a request already on the wire gets its response. */
+/** Grace period for a request on the wire. */
 const idleMs = 500
 /** After the signal, or after the grace time if that is later. */
 const fromSignalMs = 8_000
@@ -16,9 +16,9 @@ const responseMs = 500
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
- * Fails no request that it accepted (R9). For `graceMs` it still accepts connections, so that a
- * load balancer sees that the process is not ready. Then `endStreams` runs: a client that
- * reconnects reaches another process. Running requests finish; what is then open is disconnected.
+ * Fails no request that it accepted (R9). For `graceMs` it still accepts connections, so that load
+ * balancers see that it is not ready. Then `endStreams` runs, and clients reconnect elsewhere.
+ * Running requests finish; what is still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,
@@ -31,7 +31,7 @@ export async function drain(
   )
   if (graceMs > 0) await sleep(graceMs)
   let isClosed = false
-  // http.Server's close also disconnects connections on which a request is arriving.
+  // http.Server's close also disconnects while a request arrives.
   NetServer.prototype.close.call(server, () => {
     isClosed = true
   })
@@ -44,7 +44,7 @@ export async function drain(
   while (!isClosed) {
     await sleep(closeEveryMs)
     const now = performance.now()
-    // After a stall, read what has arrived first: a connection with a new request is not idle.
+    // After a stall, first read what arrived: a connection with a new request is not idle.
     await nextTurn()
     if (now - closedAt > idleMs) server.closeIdleConnections()
     if (now > disconnectAt - responseMs) giveUpWrites(server)
@@ -53,17 +53,14 @@ export async function drain(
   await app.close()
 }
 
-// A client's bytes after its response are dropped (RFC 9112, section 9.6). Closing with unread
-// bytes resets the connection: nginx sends 502 and counts a failure.
+// Drops a client's bytes after its response (RFC 9112, section 9.6). Unread bytes would reset the
+// connection: nginx sends 502 and counts a failure.
 
-/**
- * A client that sends somewhat more than the largest body reads its 413. Dropping it takes about 2
- * ms.
- */
+/** Takes about 2 ms. A client that sends somewhat more than the largest body reads its 413. */
 const maxDroppedBytes = 8 * 1024 * 1024
-/** A chunk of one byte costs as much time as one of a kilobyte. */
+/** One byte costs as much time as a kilobyte. */
 const minChunkBytes = 256
-/** The time limit of the request (app.ts) may end it sooner. */
+/** The request's time limit (app.ts) may end it sooner. */
 const maxDroppingMs = 5_500
 const afterTimeoutMs = 500
 
@@ -74,7 +71,7 @@ export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
   )
 }
 
-/** `over` gets false if the client left or a limit was reached. */
+/** `over` gets false if the client left or at a limit. */
 function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void {
   const end = () => {
     clearTimeout(limit)
@@ -91,7 +88,7 @@ function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void 
   raw.on('data', count).once('close', end)
 }
 
-/** The response ends after the rest was dropped. */
+/** The response ends after the rest is dropped. */
 export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, text: string): void {
   if (Number(raw.headers['content-length']) > maxDroppedBytes) reply.header('connection', 'close')
   reply.header('content-length', String(Buffer.byteLength(text))).hijack()
@@ -104,7 +101,6 @@ export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, tex
   })
 }
 
-/** Calls `next` after the body was dropped. */
 export function afterUnreadBody(
   { raw }: FastifyRequest,
   reply: FastifyReply,
@@ -119,7 +115,7 @@ export function afterUnreadBody(
     })
 }
 
-/** Bytes that still arrive on these are not a request. */
+/** Later bytes on these are no request. */
 export const dropping = new WeakSet<Socket>()
 
 /** The HTTP parser gave the connection up: drops what still arrives. */
@@ -140,14 +136,13 @@ export function endAndDrop(
   socket.end(text)
 }
 
-// An unread response stays in memory (I8 and N5). Each byte that the client takes restarts Node's
-// idle timeout.
+// An unread response stays in memory (I8 and N5), and each byte taken restarts Node's idle timeout.
 
 export const streams = new WeakSet<Socket>()
 
 const respondedEarly = new WeakMap<Socket, IncomingMessage>()
 
-/** An error in the rest of the request then gets no second response. */
+/** An error in the rest of the request then sends no second response. */
 export function noteEarlyResponse({ raw }: FastifyRequest): void {
   if (!raw.complete) respondedEarly.set(raw.socket, raw)
 }
@@ -156,7 +151,7 @@ export function hasResponse(socket: Socket): boolean {
   return streams.has(socket) || respondedEarly.get(socket)?.complete === false
 }
 
-/** A client that takes less within its time limit does not read. */
+/** A client that takes less in its time limit does not read. */
 const minBytes = 64 * 1024
 
 export function endSlowReaders(
@@ -164,7 +159,7 @@ export function endSlowReaders(
   limits: Record<'reader' | 'streamReader' | 'checkEvery', number>,
 ): void {
   const sockets = new Map<Socket, { taken: number; checks: number }>()
-  // Not `once`: a closure with its wrapper takes 300 bytes for each connection.
+  // `once` would take 300 bytes for each connection: a closure and its wrapper.
   function forget(this: Socket): void {
     sockets.delete(this)
   }

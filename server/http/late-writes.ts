@@ -1,4 +1,4 @@
-// A write that takes long goes on after its response says so (R18).
+// A long write goes on after its response says so (R18).
 import { CarillonError } from '../basics/errors.ts'
 
 /** Most clients and proxies wait for at least ten seconds. */
@@ -6,7 +6,7 @@ const maxMs = 9_000
 
 const running = new Map<() => void, object>()
 
-/** After 9 s it throws UNAVAILABLE, and the handler goes on. `Promise.race` takes 1 us more. */
+/** Throws UNAVAILABLE after 9 s, and the handler goes on. `Promise.race` takes 1 us more. */
 export function outcomeInTime<Outcome>(
   runner: object,
   outcome: Promise<Outcome>,

@@ -1,4 +1,4 @@
-// Why can the service not listen on an address, and which setting is to be changed?
+// Why can the service not listen, and which setting is to change?
 import { isIPv6 } from 'node:net'
 import { unavailable } from '../basics/errors.ts'
 

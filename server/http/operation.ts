@@ -39,40 +39,40 @@ export const tags = {
 } as const
 export type Tag = keyof typeof tags
 
-// Code behind the guards knows the caller by these types alone.
+// Code behind the guards knows the caller by these types.
 
 /**
- * A second factor, or a proof that no other site can ask for: a passkey. `acr` of OpenID Connect
- * (EAP ACR Values 1.0) has these words.
+ * A second factor, or a passkey, a proof that no other site can request. The words are those of
+ * `acr` in OpenID Connect (EAP ACR Values 1.0).
  */
 export type ProvedFactor = 'mfa' | 'phr'
 
 export type Subject = {
   userId: string
-  /** Null also for a token that does not name one. */
+  /** Null if a token names none. */
   username: string | null
   proof: 'session' | 'access-token'
   signInId: string
   /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
   /**
-   * Absent for a proof that opens everything. `setup`: a second factor has to be set up first
+   * Absent if the proof opens everything. `setup`: it only sets a second factor up
    * (tokens/factor-policy.ts).
    */
   scope?: 'inbox' | 'setup'
-  /** What the user proved besides the password; absent for nothing. */
+  /** What the user proved besides the password. */
   factor?: ProvedFactor
   expiresAt: number
   inboxVersion?: number
 }
 
-/** `validUntil` checks the proof again; null if it has ended. */
+/** `validUntil` checks the proof again; null if it ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
 export type ProducerCaller = { id: string; application: string }
 
 export type Guard<Needs, Caller = unknown> = {
-  /** `operator` routes have no CORS, whatever the settings allow. */
+  /** `operator` routes never have CORS. */
   name: 'open' | 'visitor' | 'user' | 'token' | 'producer' | 'operator'
   refusals: readonly ErrorCode[]
   admit: (needs: Needs, request: FastifyRequest, reply: FastifyReply) => Promise<Caller>
@@ -89,28 +89,28 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   summary: string
   query?: Schema<Query>
   body?: Schema<Body>
-  /** The handler checks the rest of the body. */
+  /** The handler checks the rest. */
   shallowBody?: Schema
   acceptsForm?: true
   acceptsMultipart?: true
   /** Another site must not sign a browser in as its own user. */
   signsIn?: true
-  /** Another site's page must not take one of a user's few places. */
+  /** Another site's page must not take a user's place. */
   takesPlace?: true
-  /** For supervisors and backends, and no use to another site's page. */
+  /** Supervisors and backends use it; another site's page gains nothing. */
   anyHost?: true
   /** Its outcome may come after 9 s. */
   takesLong?: true
   /** In bytes; 4 KiB by default. */
   bodyLimit?: number
   /**
-   * Limits the keys of a JSON body at all depths; 8 by default. Three times as many values may be
-   * there.
+   * Limits the keys of a JSON body at all depths; 8 by default. It may have three times as many
+   * values.
    */
   maxFields?: number
   headers?: Readonly<Record<string, string>>
   responses?: Readonly<Record<number, ResponseBody>>
-  /** openapi.ts adds those of the guard and the request checks. */
+  /** openapi.ts adds those of guard and request checks. */
   refusals?: readonly ErrorCode[]
   /** A browser's tab shows it, with a way back. */
   failurePage?: FailurePage<Needs>
@@ -137,7 +137,7 @@ type Placed<Needs> = {
   guard: Guard<Needs>
   operation: Operation<Needs>
 }
-/** Generated clients name a function after the `id`, so a released one never changes. */
+/** Generated clients name functions after the `id`, so a released one never changes. */
 export type Route<Needs = never> = Placed<Needs> & { id: string; tag: Tag }
 
 export function route<GuardNeeds, Needs, Caller, Query, Body>(

@@ -1,6 +1,6 @@
-// The request checks (I1 to I8, C1, C3, L6) refuse what Node and Fastify would accept. A path has
-// one spelling: a proxy that forbids `/login` would not notice `/%6cogin`. No form has a CSRF
-// token: browsers say where a request comes from.
+// The request checks (I1 to I8, C1, C3, L6) refuse what Node and Fastify accept. A path has one
+// spelling: a proxy that forbids `/login` would not notice `/%6cogin`. Browsers say where a request
+// comes from, so no form has a CSRF token.
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type {
@@ -29,7 +29,7 @@ type Rules = {
   counts?: RequestCounts | undefined
 }
 
-/** Not async: one promise for each check costs a tenth of the throughput. */
+/** A promise for each check would cost a tenth of the throughput, so they are not async. */
 export function checkRequests(
   app: FastifyInstance,
   { routes, site, headers, log, counts }: Rules,
@@ -40,7 +40,7 @@ export function checkRequests(
   app.addHook('onRequest', (request, reply, done) => {
     if (counts !== undefined) beginCount(reply.raw, counts)
     reply.headers(headers)
-    // Without a listener Node ends the connection while a slow disk delays a commit.
+    // Without a listener, Node ends the connection while a slow disk delays a commit.
     reply.raw.on('timeout', keepOpen)
     noteForwarding(request, { site, log })
     try {
@@ -53,7 +53,7 @@ export function checkRequests(
         log.noteOrigin(origin)
       refuseCrossSite(request, allowedOrigins)
       if (allowOrigin(request, reply, { allowed: allowedOrigins, withoutCors })) return
-      // A not-found handler would come after the body was parsed.
+      // A not-found handler would run after the body was parsed.
       refuseUnrouted(routes, request, reply)
     } catch (error) {
       return done(error as Error)
@@ -111,7 +111,7 @@ function refuseOtherSpelling(request: FastifyRequest): void {
 
 const slash = 0x2f
 
-/** An absolute form (RFC 9112, section 3.2.2) has the host twice: a proxy may read the other. */
+/** An absolute form (RFC 9112, section 3.2.2) repeats the host: a proxy may read the other. */
 function refuseOtherAuthority(target: string, host: string | undefined): void {
   if (target === '*') return
   const authority = /^https?:\/\/([^/?]*)/.exec(target)?.[1]
@@ -122,7 +122,7 @@ function refuseOtherAuthority(target: string, host: string | undefined): void {
 /** RFC 9112, section 3.2. */
 const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
-/** Node silently keeps the first of these fields; a proxy may keep the last. */
+/** Node silently keeps the first; a proxy may keep the last. */
 function refuseRepeated(rawHeaders: readonly string[]): void {
   let hosts = 0
   let types = 0
@@ -143,8 +143,8 @@ const maxPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
 /**
- * Pipelined responses (RFC 9112, section 9.3.2) stay in memory: 20 connections with a packet each
- * cost 2 GB. And one that waits must not take a place.
+ * Pipelined responses (RFC 9112, section 9.3.2) stay in memory: one packet on each of 20
+ * connections costs 2 GB. A waiting one must not take a place.
  */
 function refuseFlood(
   { raw: { socket }, routeOptions }: FastifyRequest,
@@ -161,8 +161,8 @@ function refuseFlood(
 }
 
 /**
- * Against DNS rebinding (L6). No browser adds `Authorization` itself, so any name will do then, but
- * not to sign in.
+ * Against DNS rebinding (L6). No browser adds `Authorization` by itself, so then any name will do,
+ * but not to sign in.
  */
 function refuseMisdirected(
   request: FastifyRequest,
@@ -187,15 +187,14 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 }
 
 /**
- * Refuses cross-site requests (C1): with a cookie and an unsafe method, or for a place, and every
- * login.
+ * Refuses cross-site requests (C1): every login, unsafe ones with a cookie, those taking a place.
  */
 function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw
-  // A user sees where a link leads, but not what a script requests.
+  // A user sees where a link leads, but not what scripts request.
   const takesPlace = operation?.takesPlace === true && headers['sec-fetch-user'] !== '?1'
-  // A browser says "none" of what it prefetches for another site's page.
+  // A browser says "none" when it prefetches for another site's page.
   if (operation?.takesPlace && headers['sec-purpose'] !== undefined)
     throw forbidden('This route is not prefetched', 'Request it without Sec-Purpose.')
   if (isPassedOn || (isSafeMethod(request.method) && !takesPlace)) return
@@ -214,8 +213,8 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * By `Sec-Fetch-Site` (Fetch Metadata, W3C) or `Origin`. Without both it is no browser, and no
- * cookie was added automatically.
+ * By `Sec-Fetch-Site` (Fetch Metadata, W3C) or `Origin`. Without both it is no browser, and added
+ * no cookie by itself.
  */
 export function comesFromOtherSite(
   { raw }: { raw: Pick<IncomingMessage, 'headers'> },
@@ -225,7 +224,7 @@ export function comesFromOtherSite(
   if (origin !== undefined && allowed.includes(origin)) return false
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
   if (origin === undefined) return false
-  // Parsing a long name takes time, and repairs a soft hyphen (0xAD).
+  // Parsing takes time for a long name, and repairs a soft hyphen (0xAD).
   const own = host?.toLowerCase()
   return origin !== `http://${own}` && origin !== `https://${own}`
 }
@@ -242,7 +241,7 @@ type Origins = {
   withoutCors: readonly Pick<Route, 'method' | 'path'>[]
 }
 
-/** Fetch Standard, section 3.2, for whole origins. True: this was a preflight. */
+/** Fetch Standard, section 3.2, for whole origins. True for a preflight. */
 function allowOrigin(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -276,7 +275,7 @@ export function knownHosts(names: readonly string[]): (host: string) => boolean 
   }
 }
 
-/** DNS ignores case, and one full stop at the end (RFC 1034, section 3.1). */
+/** DNS ignores case, and a final full stop (RFC 1034, section 3.1). */
 function normalized(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
 }
@@ -288,11 +287,11 @@ export function pathOf(target: string): string {
   return end < 0 ? target.slice(start) : target.slice(start, end)
 }
 
-/** The longest path has an external id: 255 characters of 4 bytes, each byte as `%FF`. */
+/** The longest path has an external id: 255 characters of 4 bytes, each as `%FF`. */
 const maxEncodedPathLength = 3_200
 
 /**
- * The router decodes before any hook, 5,000 `%25` in 1 ms: a longer path becomes one of no route.
+ * The router decodes before any hook, 5,000 `%25` in 1 ms: a longer path becomes an unknown one.
  */
 export function targetToRoute({ url: target = '/' }: { url?: string | undefined }): string {
   if (target.length <= maxEncodedPathLength) return target

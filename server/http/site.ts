@@ -1,4 +1,4 @@
-// What the settings say of this service's addresses, its cookies, and the sites that may use it.
+// What the settings say of this service's addresses, cookies, and permitted sites.
 import type { AddressRanges } from '../basics/ip-addresses.ts'
 
 export type Cookie = {
@@ -10,13 +10,13 @@ export type Cookie = {
 }
 
 export type Site = {
-  /** Known when the service listens, if no setting has it. */
+  /** It is known when the service listens, if no setting has it. */
   publicUrl: () => string
   isHttps: boolean
   hstsSubdomains: boolean
   hosts: readonly string[]
   allowedOrigins: readonly string[]
-  /** Where a sign-in may lead; if empty, any place of an allowed origin. */
+  /** Where a sign-in may lead; empty for any place of an allowed origin. */
   returnUrls: readonly string[]
   trustedProxies: AddressRanges
   cookie: Cookie

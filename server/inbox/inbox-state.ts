@@ -1,9 +1,6 @@
-// What the operations of an inbox take and return, and how rows become that.
+// What the operations of an inbox take and return.
 
-/**
- * The inbox of a user without a delivery, in the order of the columns. Every change updates this
- * row first.
- */
+/** The inbox of a user without a delivery, in column order. Every change updates this row first. */
 export const emptyInbox = {
   /** Changes become visible in its order. */
   version: 0,
@@ -61,7 +58,7 @@ export type Counts = {
   categories: Record<string, { total: number; unread: number }>
 }
 
-/** 'replaced': with `renotify` also at another place, and a client may not know it yet. */
+/** 'replaced': by `renotify` also at another place; a client may not know it yet. */
 type NotificationChange =
   | 'created'
   | 'replaced'
@@ -83,7 +80,7 @@ export type ArchiveRead = { throughSeq: number; at: string }
 export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 export type Removed = { id: string; reason: RemovalReason }
 
-/** Null if that notification has another sequence number since. */
+/** Null if that notification has another sequence number now. */
 export type ReadAll = {
   throughSeq: number
   throughId: string | null
@@ -95,7 +92,7 @@ export type ChangesQuery = { userId: string; version: number; limit: number; max
 
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
-/** `throughId`: the last notification that is covered. */
+/** `throughId`: the last notification covered. */
 export type MarkAllRead = {
   userId: string
   throughId: string | null
@@ -108,7 +105,7 @@ export type MarkRead = OneNotification & { at: number }
 export type Snooze = OneNotification & { until: number; at: number }
 export type Undo = { userId: string; at: number }
 
-/** `act`: the version of the first step. `through`: where the next one ends. */
+/** `act`: the first step's version. `through`: where the next step ends. */
 export type Rest = { act: number; through: number }
 
 export const undoableFor = 10 * 60_000
@@ -135,7 +132,7 @@ type ChangeRows = {
   removed: readonly [version: number, id: string, reason: RemovalReason, at: string][]
 }
 
-/** A client that missed more reads its list, which is faster. */
+/** A client that missed more reads its list faster. */
 export const maxRemoved = 1_000
 const atOnceMs = 60_000
 
@@ -166,7 +163,7 @@ export function toChanges(
   return { inbox, changes: all.slice(0, limit), more: all.length > limit }
 }
 
-// What a client has to hear of an inbox, as SQL of both engines.
+// What a client has to hear, as SQL of both engines.
 
 /** A muted notification arrives in the archive. */
 export const arrivalType = `case when n.archived_at is not null and n.changed_version is null and n.bulk_version is null then 'archived'

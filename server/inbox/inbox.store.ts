@@ -55,15 +55,14 @@ export function* readCounts(userId: string): Read<Counts> {
 }
 
 /**
- * The newest is first. A page past the end is empty. A page by cursor costs the same at any depth,
- * however few notifications match; so does a numbered page of an unfiltered list without a missing
- * sequence number.
+ * Newest first. A page past the end is empty. A page by cursor costs the same at any depth, however
+ * few notifications match. So does a numbered page of an unfiltered list without gaps.
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
 /**
- * The version costs a fraction of a page. `kept`: what the caller has kept of the inbox, the same
- * object in each call.
+ * The version costs a fraction of a page. `kept`: what the caller keeps of the inbox, always one
+ * object.
  */
 export const readVersion = {
   name: 'readVersion',
@@ -72,10 +71,10 @@ export const readVersion = {
 }
 
 /**
- * At most `limit` changes after a version, in order. Each arrival is listed once, at its version,
- * or as replaced where it was last sent again; one that changed since is listed again, at its last
+ * At most `limit` changes after a version, in order. An arrival is listed once, at its version, or
+ * as replaced where it was last sent again; one that changed since is listed again, at its last
  * change. Returns 'reset' if the inbox never reached the version, is more than `maxBehind` ahead,
- * or it is behind `resetVersion`.
+ * or the version is below `resetVersion`.
  */
 export const changesSince = {
   name: 'changesSince',
@@ -88,12 +87,12 @@ export function* readLocale(userId: string): Read<string | null> {
   return user?.locale ?? null
 }
 
-/** A client that missed more gets a reset: it reads a page faster. */
+/** A client that missed more gets a reset: reading a page is faster. */
 export const maxBehind = 10_000
 
 /**
- * Puts the notifications into their reader's language. If that changes in between, the inbox gets
- * another version, and its clients load the list again.
+ * Localizes the notifications. If the language changes meanwhile, the inbox gets another version:
+ * its clients load the list again.
  */
 export async function readChanges(
   store: Store,

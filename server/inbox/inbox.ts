@@ -1,4 +1,4 @@
-// One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
+// One user's inbox. Every query is scoped to the user, so another user's notification looks absent.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { counts } from '../basics/counts.ts'
 import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'
@@ -23,8 +23,8 @@ import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
 export type Reader = { userId: string; inboxVersion?: number }
 
 /**
- * A response is current while the inbox has this `version`. A kept page is bytes: it is encoded
- * once, and lies outside of the heap that the garbage collector copies.
+ * Current while the inbox has this `version`. A kept page is bytes: encoded once, and outside of
+ * the garbage collector's heap.
  */
 type Rendered = { version: number; json: string | Buffer }
 type RenderedPage = Rendered & { etag: string }
@@ -51,10 +51,7 @@ const bytesOfEntry = 1_024
 export class Inbox {
   readonly #store: Store
   readonly #now: () => number
-  /**
-   * By the id of the user. An entry that may be wrong is replaced, so that what is being read
-   * meanwhile is not kept in the next one.
-   */
+  /** By user id. An entry that may be wrong is replaced: running reads do not reach the new one. */
   #kept = new BoundedCache<Kept>(maxCachedBytes)
   readonly #bulkActs: BulkActs
 
@@ -63,21 +60,20 @@ export class Inbox {
     this.#now = now
     this.#bulkActs = new BulkActs(store)
     store.onChange((signal) => {
-      // After a failover or restore, another change may have the version of a kept page.
+      // After a failover or restore, another change may have a kept page's version.
       if (signal.about === 'anything') this.#kept = new BoundedCache(maxCachedBytes)
-      // Saves the read that would find the page outdated.
+      // Saves reading the version.
       else if (signal.about === 'inbox') this.#kept.delete(signal.userId)
     })
   }
 
-  /** A kept page is sent again while the inbox has its version. */
   async list(reader: Reader, request: PageRequest): Promise<RenderedPage> {
     const { userId } = reader
     const cache = this.#kept
     const kept = isKept(request) ? cache.get(userId)?.pages.get(variantOf(request)) : undefined
     if (kept !== undefined && kept.version === (await this.#versionOf(reader, kept))) return kept
     const page = await this.#store.read(readPage, { ...request, userId })
-    // A proxy on this machine wakes once for the pages of many requests.
+    // Then a proxy on this machine wakes once for the pages of many requests.
     await endOfTurn()
     const first = render(page, request, userId)
     const rendered = mayHaveTexts(first.json)
@@ -95,7 +91,7 @@ export class Inbox {
     return sent
   }
 
-  /** The proof was read with the version; otherwise it is read for what is kept. */
+  /** The proof was read with the version, or it is read for what is kept. */
   #versionOf({ userId, inboxVersion }: Reader, kept: Rendered): number | Promise<number> {
     return inboxVersion ?? this.#store.read(readVersion, { userId, kept })
   }
@@ -120,7 +116,7 @@ export class Inbox {
     return rendered
   }
 
-  /** Throws NOT_FOUND, and CONFLICT for a security notice that has to stay. */
+  /** Throws NOT_FOUND; CONFLICT for a security notice that has to stay. */
   async change<More>(operation: Change<More>, { userId }: Reader, more: More): Promise<void> {
     refuse(await this.#store.write(operation, { ...more, userId, at: this.#now() }))
     const act = acts.get(operation)
@@ -140,7 +136,7 @@ export class Inbox {
     this.#bulkActs.end()
   }
 
-  /** Throws NOT_FOUND for an unknown `throughId`, TOO_MANY_REQUESTS if several bulk acts wait. */
+  /** Throws NOT_FOUND for an unknown `throughId`, TOO_MANY_REQUESTS if several acts wait. */
   async markAllRead(
     { userId }: Reader,
     covered: Omit<MarkAllRead, 'userId' | 'at'>,
@@ -154,7 +150,7 @@ export class Inbox {
     counts.acts['archive-read']++
   }
 
-  /** Throws CONFLICT if there was no act in the last ten minutes. */
+  /** Throws CONFLICT without an act in the last ten minutes. */
   async undo({ userId }: Reader): Promise<void> {
     if ((await this.#bulkActs.run(undo, { userId, at: this.#now() })) === 'nothing')
       throw conflict(
@@ -182,7 +178,7 @@ function refuse(outcome: unknown): void {
     )
 }
 
-/** An inbox can have many lists of several categories. Deeper pages rarely repeat. */
+/** Lists of several categories are many, and deeper pages rarely repeat. */
 function isKept(request: PageRequest): boolean {
   return 'page' in request && request.page === 1 && (request.categories?.length ?? 0) < 2
 }
@@ -205,14 +201,14 @@ function render(
   const hasMore = 'page' in request ? request.page * request.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `${beforeItems}${items},${state},"next":${next === null ? null : `"${next}"`}}}`
-  // The user of a browser may change, and after a lost disk another change can have the same
-  // version. The last 12 characters of a UUID are random.
+  // A browser's user may change, and after a lost disk another change can have the version. A
+  // UUID's last 12 characters are random.
   const newestId = newestIdIn(json.slice(beforeItems.length))
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestId?.slice(-12) ?? ''}"`
   return { version: inbox.version, json, etag }
 }
 
-/** A small kept page would keep all of its part of Buffer's pool. */
+/** A small kept page would keep its part of Buffer's pool. */
 function bytesOf(json: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(json))
   bytes.write(json)

@@ -1,5 +1,4 @@
-// When is a mail sent about an unread notification? This file only calculates: reminders.store.ts
-// has the timers, reach/ sends.
+// When is a mail sent about an unread notification? reminders.store.ts has the timers.
 
 import { mailRules } from '../config/values.ts'
 
@@ -28,7 +27,7 @@ const delays: Partial<Record<MailRule, number>> = {
   '1h': 60 * minute,
 }
 
-/** In milliseconds; undefined for never. Monday's digest is the weekly one. */
+/** In milliseconds; undefined for never. The weekly digest is Monday's. */
 export function mailDueAt(
   rule: MailRule,
   at: number,
@@ -89,7 +88,7 @@ type MailChoice = {
   isMandatory: boolean
 }
 
-/** The reader decides, but cannot turn a mandatory category off. */
+/** The reader decides, but cannot turn off a mandatory category. */
 export function ruleFor(
   { own, ofAll, declared, isMandatory }: MailChoice,
   ofService: MailRule,

@@ -1,5 +1,5 @@
-// The state of notifications: what each counts for, and the acts on one. PostgreSQL runs the usual
-// ones by a function (postgres/marks.ts).
+// The state of notifications, and acts on one. On PostgreSQL a function runs the usual acts
+// (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
 import {
   exists,
@@ -38,7 +38,7 @@ const lockedColumns = new Part(
   `${inboxFields()}, ${inboxFields(['seenThrough', 'undoVersion', 'archiveVersion', 'reach'])}`,
 )
 
-/** Each column costs a mark of SQLite a hundredth. */
+/** Each column costs 1 % of a mark of SQLite. */
 const ofFound = ['version', 'firstSeq', 'lastSeq', 'seenThrough', 'reach'] as const
 
 export type Found = Pick<LockedInbox, (typeof ofFound)[number] | 'user'> & {
@@ -53,7 +53,7 @@ export const foundColumns = new Part(
   `n.id, n.seq, n.category, n.state, n.snoozed_until, n.bulk_version, ${inboxFields(ofFound)}`,
 )
 
-/** SQLite would take the key, and pass over those of other states. */
+/** SQLite would take the key, and pass over other states. */
 export const byState = new Part('indexed by notification_by_state', '')
 const byId = new Part('indexed by notification_by_id', '')
 export const byCategory = new Part('indexed by notification_by_category', '')
@@ -77,7 +77,7 @@ function* findOne(userId: string, id: string): Write<Found | undefined> {
 
 export type Outcome = 'done' | 'absent' | 'held'
 
-/** `change` returns whether it changed something, which is signalled. */
+/** `change` returns whether it changed something to signal. */
 function* changeOne(
   { userId, id }: OneNotification,
   change: (found: Found) => Write<boolean | 'held'>,
@@ -96,14 +96,14 @@ function putAway({ at, ...one }: MarkRead, change: (found: Found) => Write<boole
   })
 }
 
-/** An undo of the last bulk act leaves it. No client can see this. */
+/** An undo of the last bulk act leaves it. Clients do not see this. */
 function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
   if (bulk_version === null || bulk_version <= 0) return
   yield* send`update notification set bulk_version = ${-bulk_version} where user_id = ${user} and seq = ${seq}`
 }
 
 type Standing = Pick<Found, 'state' | 'seq' | 'category'>
-/** `found` as it was before. Without `after` it is removed. */
+/** `found`: as it was before. Without `after` it is removed. */
 type Changed = { found: Found; after?: Standing }
 
 export type StateCounts = Readonly<Record<'total' | 'unread' | 'archived' | 'snoozed', number>>
@@ -130,7 +130,7 @@ const isZero = ({ total, unread, archived, snoozed }: StateCounts) =>
 
 const isListed = ({ state }: Standing) => state === 'unread' || state === 'read'
 
-/** Lists would cost a tenth of a mark on SQLite. */
+/** Lists would make a mark 10 % slower on SQLite. */
 export function* recount(found: Found, different: Partial<Standing>): Write<void> {
   const after = { ...found, ...different }
   const { user, seenThrough, firstSeq, seq, category } = found
@@ -153,7 +153,7 @@ export function* recount(found: Found, different: Partial<Standing>): Write<void
   if (category !== null && category !== after.category) yield* removeEmpty([user.id], [category])
 }
 
-/** The changes may be in any number of inboxes: each table has one statement. */
+/** The changes may be in any inboxes: each table has one statement. */
 export function* recountAll(changes: readonly Changed[]): Write<void> {
   const ofUsers = [...Map.groupBy(changes, ({ found }) => found.user.id)]
   const inboxes = ofUsers.map(([userId, ones]) => {
@@ -233,7 +233,7 @@ export function* countIn(
 
 type Move = { state: State; readAt?: string; archivedAt?: string; snoozedUntil?: string }
 
-/** What was read keeps its `readAt`, until it is unread again. */
+/** It keeps `readAt` until it is unread again. */
 function* moveTo(found: Found, move: Move): Write<boolean> {
   const { state, readAt = null, archivedAt = null, snoozedUntil = null } = move
   const version = found.version + 1
@@ -247,8 +247,8 @@ function* moveTo(found: Found, move: Move): Write<boolean> {
 }
 
 /**
- * Marks it as read. Repeating the call changes nothing and keeps the first `readAt`. After a
- * read-all the call says that an undo leaves this one read.
+ * Marks it as read. Repeating changes nothing and keeps the first `readAt`. After a read-all, the
+ * call keeps an undo from this one.
  */
 export const markRead = { name: 'markRead', write: markReadAlone, postgres: changeTogether('read') }
 
@@ -256,7 +256,7 @@ function markReadAlone({ at, ...one }: MarkRead): Write<Outcome> {
   return changeOne(one, function* (found) {
     if (found.state === 'read') yield* leaveUndo(found)
     if (found.state !== 'unread') return false
-    // SQLite looks into the indexes of each column that it sets: these are fewer than `moveTo` sets.
+    // SQLite looks into the indexes of each column that it sets, and `moveTo` sets more.
     yield* send`
       update notification set state = 'read', read_at = ${iso(at)}, bulk_version = 0, changed_version = ${found.version + 1}
       where user_id = ${found.user} and seq = ${found.seq}`
@@ -267,7 +267,7 @@ function markReadAlone({ at, ...one }: MarkRead): Write<Outcome> {
 
 /**
  * Marks it as unread, until it is marked as read or a read-all covers it. An archived or snoozed
- * one is back in the list. Repeating the call changes nothing.
+ * one returns to the list. Repeating changes nothing.
  */
 export const markUnread = {
   name: 'markUnread',
@@ -281,10 +281,7 @@ function markUnreadAlone(one: OneNotification): Write<Outcome> {
   })
 }
 
-/**
- * Archives one notification and marks it as read. Repeating the call changes nothing, and says that
- * an undo leaves it.
- */
+/** Archives it and marks it as read. Repeating changes nothing, but an undo then leaves it. */
 export const archive = { name: 'archive', write: archiveAlone, postgres: changeTogether('archive') }
 
 function archiveAlone(one: MarkRead): Write<Outcome> {
@@ -298,7 +295,7 @@ function* archiveFound(found: Found, at: number): Write<boolean> {
   return false
 }
 
-/** `archive` for one notification of each inbox. The caller has locked the inboxes. */
+/** As `archive`, for one notification of each inbox. The caller has locked the inboxes. */
 export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   for (const one of found) if (one.state === 'archived') yield* leaveUndo(one)
   const moved = found.filter(({ state }) => state !== 'archived')
@@ -315,10 +312,7 @@ export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   yield* recountAll(moved.map((one) => ({ found: one, after: { ...one, state: 'archived' } })))
 }
 
-/**
- * Snoozes one notification: until a time only the list of the snoozed has it; then it is the
- * newest, and unread.
- */
+/** Snoozes it: until a time only the list of the snoozed has it; then it is newest and unread. */
 export const snooze = { name: 'snooze', write: snoozeAlone, postgres: changeTogether('snooze') }
 
 function snoozeAlone({ until, ...one }: Snooze): Write<Outcome> {
@@ -328,10 +322,7 @@ function snoozeAlone({ until, ...one }: Snooze): Write<Outcome> {
   })
 }
 
-/**
- * Puts one notification back at its place in the list. It stays read. Repeating the call changes
- * nothing.
- */
+/** Puts it back at its place in the list, still read. Repeating changes nothing. */
 export const unarchive = {
   name: 'unarchive',
   write: unarchiveAlone,
@@ -344,7 +335,7 @@ function unarchiveAlone(one: OneNotification): Write<Outcome> {
   })
 }
 
-/** Ends a snooze: the notification is the newest, and unread. Returns false if it is not due. */
+/** Ends a snooze: it is newest and unread. Returns false if it is not due. */
 export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
   const found = yield* findOne(userId, id)
   if (found === undefined || found.snoozed_until === null || found.snoozed_until > iso(at))
@@ -376,12 +367,12 @@ function* removeAlone({ userId, id, at }: MarkRead): Write<Outcome> {
   return isRemoved ? 'done' : 'absent'
 }
 
-/** A client that is behind more changes begins again. mark-together.sql has the number, too. */
+/** A client that missed more begins again. mark-together.sql has the number, too. */
 const maxRemovals = 10_000
 
 type Removal = { at: number; reason: RemovalReason }
 
-/** `found` may be in any number of inboxes. The caller has locked them. */
+/** `found` may be in any inboxes. The caller has locked them. */
 export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
   if (found.length === 0) return
   const ofUsers = Map.groupBy(found, ({ user }) => user.id)
@@ -401,7 +392,7 @@ export function* removeAll(found: readonly Found[], { at, reason }: Removal): Wr
       yield* send`delete from removal where user_id = ${one.user} and version <= ${one.version - maxRemovals}`
 }
 
-/** A lower `throughSeq` than before changes nothing. */
+/** A lower `throughSeq` changes nothing. */
 export function* markSeen({
   userId,
   throughSeq,

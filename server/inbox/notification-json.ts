@@ -1,5 +1,4 @@
-// Makes the JSON text of notifications. Rows have JSON text, and SQL joins it, so no row is parsed
-// on the way from the database to the response.
+// SQL joins JSON text in rows: none is parsed between database and response.
 import { iso } from '../basics/clock.ts'
 import { Part } from '../store/statements.ts'
 import { content, priorities } from './inbox.schemas.ts'
@@ -100,7 +99,7 @@ function lookOf(given: Given): string | null {
   )
 }
 
-/** The tag that fits best is the last. */
+/** The best tag is the last. */
 function tagsOf(locale: string | null): string[] {
   return locale === null ? [] : [locale.replace(/-.*/, ''), locale]
 }
@@ -111,15 +110,12 @@ export function textFor(locale: string | null, texts: Texts): string {
   return texts[own] ?? fallbackOf(texts)
 }
 
-/** A key in `data` can look the same. A rare letter is found in a tenth of the time of a quote. */
+/** A key in `data` can look the same. A rare letter is found ten times as fast as a quote. */
 export function mayHaveTexts(json: string): boolean {
   return json.includes('xts":{')
 }
 
-/**
- * Chooses the texts by the exact language tag, or its first part; else English or the first that
- * was given.
- */
+/** Chooses texts of the exact language tag, or its first part; else English, or the first given. */
 export function localize(json: string, locale: string | null): string {
   if (!mayHaveTexts(json)) return json
   const parsed = JSON.parse(json)

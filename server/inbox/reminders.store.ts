@@ -1,19 +1,19 @@
-// A delivery writes a timer, unless one is due earlier. reach/ decides and sends.
+// A delivery writes a timer unless an earlier one is due. reach/ decides and sends.
 import { all, exists, get, inList, type Read, send, type Write } from '../store/statements.ts'
 import { type Hours, type MailRule, mailDueAt, ruleFor, usualHours } from './mail-rules.ts'
 import { type UserKey, userKey } from './user-key.ts'
 
-/** `inbox.reach` and `notification.reached` have these bits. */
+/** The bits of `inbox.reach` and `notification.reached`. */
 export const reachBits = { address: 1, push: 2, ownRules: 4, marks: 8 } as const
 export const mailBit = 1
 export const pushBit = 2
 export const eventBit = 4
 
-/** A timer reaches the reader by it. 'unread' and 'webhook': an event for the application. */
+/** How a timer reaches the reader. 'unread' and 'webhook': an event for the application. */
 export type ReminderChannel = 'mail' | 'push' | 'unread' | 'webhook'
 
 export type Unseen = { userId: string; seq: number; version: number; reach: number }
-/** The rule for mails, and how long a push waits. Undefined if the service sends none. */
+/** `pushDelayMs`: how long a push waits. Undefined if the service sends none. */
 export type ReachRules = { mailUnread?: MailRule | undefined; pushDelayMs?: number | undefined }
 type Sent = { category: string | null; application: string; at: number } & ReachRules
 
@@ -21,8 +21,7 @@ type Declared = { mail: MailRule | null; mandatory: number }
 type Chosen = { category: string; mail: MailRule | null; hours: string | null }
 
 /**
- * Writes the timers for what is newly unread, for users whom something reaches. The caller has
- * locked their inboxes.
+ * Writes timers for what is newly unread, for users whom something reaches, with locked inboxes.
  */
 export function* remind(
   { mailUnread, pushDelayMs, ...sent }: Sent,
@@ -70,10 +69,7 @@ export function hoursIn(chosen: readonly Pick<Chosen, 'category' | 'hours'>[]): 
   return hours == null ? usualHours : { ...usualHours, ...JSON.parse(hours) }
 }
 
-/**
- * Null means UTC. With another zone, what waits is decided about again. The caller has locked the
- * user.
- */
+/** Null means UTC. Another zone makes it decide again about what waits. The user is locked. */
 export function* chooseTimeZone(userId: string, timeZone: string | null): Write<void> {
   const user = userKey(userId)
   const before = hoursIn(yield* choicesOf(user, null))
@@ -89,7 +85,7 @@ export function* chooseTimeZone(userId: string, timeZone: string | null): Write<
 
 type Place = { user: UserKey; seq: number; version: number }
 
-/** Most deliveries find an earlier timer, and write nothing. The inbox is locked. */
+/** Most deliveries find an earlier timer, and write none. The inbox is locked. */
 function* remindAt(
   { user, seq, version }: Place,
   channel: ReminderChannel,
@@ -119,7 +115,7 @@ export function* remindOfWoken({ user, seq, version }: Place, at: number): Write
     yield* lookAfter({ user, seq, version: version - 1 })
 }
 
-/** A choice of the reader, or the address, has changed. */
+/** The reader's choice or address has changed. */
 export function* decideAgain(userId: string): Write<void> {
   yield* send`update reminder set due_at = 0 where user_id = ${userKey(userId)} and channel in ('mail', 'push')`
 }
@@ -135,8 +131,8 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
 }
 
 /**
- * The step that changes whether the user has a verified address calls it. With one, it creates the
- * inbox's row. Refusals of another address are forgotten.
+ * Call it when a write changes whether the user has a verified address. If so, it creates the
+ * inbox's row, and forgets refusals of another address.
  */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)
@@ -154,10 +150,7 @@ export function* reachAddress(userId: string, isVerified: boolean): Write<void> 
 /** `unreadAfterMs`: null if no webhook waits for what is unread. */
 export type Watch = { marks: boolean; arrivals: boolean; unreadAfterMs: number | null }
 
-/**
- * Writes the timers for what is newly unread, from an application with webhooks. The caller has
- * locked the inboxes.
- */
+/** Writes timers for the newly unread from applications with webhooks. The inboxes are locked. */
 export function* watchArrived(watch: Watch, at: number, arrived: readonly Unseen[]): Write<void> {
   for (const { userId, seq, version, reach } of arrived) {
     const user = userKey(userId)
@@ -169,7 +162,7 @@ export function* watchArrived(watch: Watch, at: number, arrived: readonly Unseen
   }
 }
 
-/** A webhook waits for a change of the locked inbox, which is given as it was before. */
+/** A webhook waits for a change of the locked inbox, given as it was before. */
 export function* watchChange(before: {
   user: UserKey
   lastSeq: number
@@ -178,7 +171,7 @@ export function* watchChange(before: {
   yield* lookAfter({ user: before.user, seq: before.lastSeq + 1, version: before.version })
 }
 
-/** A timer that is there covers it. */
+/** An existing timer covers it. */
 function* lookAfter({ user, seq, version }: Place): Write<void> {
   yield* send`
     insert into reminder (user_id, channel, due_at, from_seq, from_version)

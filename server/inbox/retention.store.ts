@@ -1,5 +1,5 @@
 // Removes what has expired, is too old or too many, and ends snoozes. Each write locks a few
-// inboxes and decides again, so several nodes can work at once. start/upkeep.ts calls this.
+// inboxes and decides again: several nodes can work at once.
 import { iso } from '../basics/clock.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import {
@@ -18,7 +18,7 @@ import { heldSince, isHeld, ofService } from './security-notices.store.ts'
 import { givenUser, lockDeliveries, userDigits, userIdOfDigits, userKey } from './user-key.ts'
 
 export const maxAtOnce = 50
-/** Little enough for one turn of the event loop on SQLite. */
+/** On SQLite, one turn of the event loop can read so much. */
 const maxRead = 1_000
 /** Each may be a page of a cold disk: 0.1 ms on SQLite. */
 const maxLookedAt = 100
@@ -31,7 +31,7 @@ function withUserIds<Row extends { user: string }>(
   return rows.map((row) => ({ ...row, userId: userIdOfDigits(row.user) }))
 }
 
-/** The oldest snooze of a moment ends first, which keeps their order. */
+/** The oldest snooze of a moment ends first, to keep their order. */
 export function* findDue(at: number, agedAt = at): Read<Candidate[]> {
   const rows = yield* all<{ user: string; seq: number }>`
     select * from (
@@ -46,7 +46,7 @@ export function* findDue(at: number, agedAt = at): Read<Candidate[]> {
   return withUserIds(rows)
 }
 
-/** ISO 8601; '' keeps all. A snoozed one stays until it wakes. */
+/** ISO 8601; '' keeps all. Snoozed ones stay until they wake. */
 export type Retention = { readBefore: string; unreadBefore: string }
 type OldQuery = { before: number; after: { id: string; userId: string }; retention: Retention }
 export type Old = { old: Candidate[]; next?: OldQuery['after'] }
@@ -94,7 +94,7 @@ export function* sizesAfter(userId: string): Read<Size[]> {
 
 export function* lockInboxes(userIds: readonly string[]): Write<void> {
   if (userIds.length > 1) yield* lockDeliveries()
-  // Citus locks no rows of several nodes in one statement.
+  // Citus cannot lock rows of several nodes in one statement.
   for (const userId of userIds.toSorted())
     yield* sendOnPostgres`select 1 from inbox where user_id = ${userKey(userId)} for update`
 }
@@ -117,7 +117,7 @@ type Due = {
   retention?: Retention | undefined
 }
 
-/** Returns the users to announce, so that many removals of one inbox are one `resync`. */
+/** Returns the users to announce: many removals of one inbox are one `resync`. */
 export function* removeOrWake({ due, at, agedAt = at, retention }: Due): Write<string[]> {
   yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
   const changed: string[] = []
@@ -156,7 +156,7 @@ function* isOver(
 
 /**
  * Removes the oldest read ones first, a few at a time. Security notices of the last 24 hours stay.
- * Returns whether there are more.
+ * Returns whether more are left.
  */
 export function* shrink({
   userId,

@@ -1,5 +1,5 @@
-// For a day nothing removes, archives or snoozes the service's security notices, so that a thief
-// with a sign-in cannot hide one. No producer reaches them, since they have no key.
+// For a day nothing removes, archives or snoozes the service's security notices, so a thief with a
+// sign-in cannot hide one. They have no key, so no producer reaches them.
 import { iso } from '../basics/clock.ts'
 import { exists, Part, type Write } from '../store/statements.ts'
 import type { UserKey } from './user-key.ts'
@@ -8,7 +8,7 @@ const heldForMs = 24 * 3_600_000
 
 export const heldSince = (at: number) => iso(at - heldForMs)
 
-/** A producer's notification has its number, whatever its category is. */
+/** Whatever its category, a producer's notification has its number. */
 export const ofService = new Part("producer is null and coalesce(category, '') = 'security'")
 
 type Place = { user: UserKey; seq: number; category: string | null }

@@ -1,5 +1,4 @@
-// Which rows of the outbox are events for webhooks, and who gets them? The room webhooks/ looks for
-// what is an event, and sends it.
+// Which outbox rows are webhooks' events, and who gets them? webhooks/ finds and sends them.
 import { all, inList, type Read, send, type Write } from '../store/statements.ts'
 
 export const eventTypes = [
@@ -37,7 +36,7 @@ export function wants({ events }: Pick<Receiver, 'events'>, type: EventType): bo
   return events.split(',').includes(type)
 }
 
-/** `ids`: of notifications. `user`: of a user who is gone. `body`: of the first attempt. */
+/** `ids`: of notifications. `user`: one who is gone. `body`: of the first attempt. */
 export type EventContent = {
   type: EventType | 'webhook.test'
   ids?: readonly string[]
@@ -53,7 +52,7 @@ type NewEvent = {
   at: number
 }
 
-/** A row that is read in place of sent is due when it is too old. A test does not wait for others. */
+/** A row to be read is due when it is too old. A test waits for no others. */
 export function* addEvent(
   { id, webhook, ownerId, at }: NewEvent,
   content: EventContent,

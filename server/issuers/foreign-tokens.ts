@@ -1,5 +1,5 @@
-// Foreign tokens open what scope `inbox` opens. The service cannot revoke one, but it can disable
-// its user.
+// Foreign tokens open what scope `inbox` opens. The service cannot revoke one, but can disable its
+// user.
 import { type CryptoKey, compactVerify, errors } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
@@ -17,7 +17,7 @@ import { findUserByExternalId, type User } from '../users/users.store.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
 
-/** In characters: about 15,000 tokens fit. */
+/** In characters: about 15,000 tokens. */
 const maxVerified = 20_000_000
 /** Revocations are kept for longer. */
 const checkedForMs = 5 * 60_000
@@ -35,7 +35,7 @@ type Dependencies = {
 type ForeignSubject = Subject & SignIn
 type Verified = { subject: ForeignSubject | null; checkAgainAt: number }
 type Signed = { token: string; key: CryptoKey; issuer: IssuerSetting }
-/** Forged tokens of one issuer do not delay another's. */
+/** One issuer's forged tokens do not delay another's. */
 type Issuer = IssuerSetting & { keys: IssuerKeys; checks: SignatureChecks<Signed> }
 
 export class ForeignTokens {
@@ -54,7 +54,7 @@ export class ForeignTokens {
     )
   }
 
-  /** A wrong setting is then in the log before the first token. */
+  /** The log has a wrong setting before the first token. */
   async prefetch(): Promise<void> {
     await Promise.all(this.#issuers.values().map(({ keys }) => keys.prefetch()))
   }
@@ -78,7 +78,7 @@ export class ForeignTokens {
     const known = this.#verified.get(token)
     const isChecked = known !== undefined && now() < known.checkAgainAt
     if (!isChecked && !(await this.#isGenuine(token, read))) return null
-    // A token that was seen before brings no user back.
+    // A known token brings no user back.
     const user = await this.#userOf(read, known === undefined)
     const subject = user && subjectOf(user, read.expiresAt)
     const checkAgainAt = isChecked ? known.checkAgainAt : now() + checkedForMs
@@ -89,7 +89,7 @@ export class ForeignTokens {
   async #isGenuine(token: string, { issuer, header }: ReadForeignToken<Issuer>): Promise<boolean> {
     const key = await issuer.keys.find(header)
     if (key === null) return false
-    // An earlier check may have had the same token.
+    // An earlier check may have had this token.
     return issuer.checks.enqueue(
       async (check) => this.cached(token) !== undefined || check({ token, key, issuer }),
     )

@@ -1,5 +1,5 @@
-// Caches the keys of one issuer. Unknown key ids and an unreachable issuer cause limited requests;
-// keys stay usable for a day. jose counts neither failed requests nor time by our clock.
+// Caches one issuer's keys for a day. Unknown key ids and an unreachable issuer cause limited
+// requests. jose counts neither failed requests nor time by our clock.
 import { type CryptoKey, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { CarillonError, overloaded } from '../basics/errors.ts'
 import type { IssuerSetting } from '../config/issuers.ts'
@@ -30,7 +30,7 @@ export class IssuerKeys {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    // With a cool-down of 0, jose reads the set for each unknown key id, if `#read` does.
+    // With a cool-down of 0, `#read` alone decides if jose reads for an unknown key id.
     this.#keys = createRemoteJWKSet(new URL('https://issuer.invalid'), {
       cacheMaxAge: Number.POSITIVE_INFINITY,
       cooldownDuration: 0,
@@ -42,7 +42,7 @@ export class IssuerKeys {
     await this.#keys.reload().catch(() => {})
   }
 
-  /** Throws UNAVAILABLE if the keys cannot be known now. */
+  /** Throws UNAVAILABLE if the keys are unknown. */
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
     if (this.#waiting >= maxWaiting)
       throw overloaded('Too many tokens wait for the keys of their issuer')
@@ -89,7 +89,7 @@ export class IssuerKeys {
     }
   }
 
-  /** No client can fill the log. */
+  /** Clients must not fill the log. */
   #unavailable(): CarillonError {
     return new CarillonError(
       'UNAVAILABLE',

@@ -1,5 +1,4 @@
-// Reads the key set of an issuer (RFC 7517). Something that no honest issuer publishes spoils the
-// whole set.
+// Reads an issuer's key set (RFC 7517). What no honest issuer publishes spoils the whole set.
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type CarillonError, unavailable } from '../basics/errors.ts'
@@ -40,9 +39,7 @@ export async function readKeySet(setting: IssuerSetting): Promise<JSONWebKeySet>
   return { keys }
 }
 
-/**
- * OpenID Connect Discovery 1.0, sections 4.1 and 4.3. A changed document must not choose the keys.
- */
+/** OpenID Connect Discovery 1.0, sections 4.1 and 4.3. No changed document may choose the keys. */
 async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<string> {
   const address = issuer.replace(/\/$/, '') + discoveryPath
   const { issuer: named, jwks_uri: jwks } = await getJson(address)
@@ -52,7 +49,7 @@ async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<st
       'Write the issuer in CARILLON_ISSUERS exactly as its discovery document and its tokens do.',
     )
   const url = typeof jwks === 'string' ? URL.parse(jwks) : null
-  // Plain http is only for an issuer on this machine.
+  // Plain http is for an issuer on this machine.
   const isOnThisMachine =
     issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
   if (url === null || !(url.protocol === 'https:' || isOnThisMachine) || url.username !== '')
@@ -68,7 +65,7 @@ async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<st
   return url.href
 }
 
-/** RFC 7517, section 5: a key for something else is no error. */
+/** RFC 7517, section 5: keys for other uses are no error. */
 async function isUsable(
   address: string,
   { key, alg }: { key: JWK; alg: IssuerAlgorithm },
@@ -84,7 +81,7 @@ async function isUsable(
   })
   const { modulusLength, publicExponent } = ((imported as CryptoKey | undefined)?.algorithm ??
     {}) as Partial<RsaKey>
-  // The signature is then the padded digest itself, and OpenSSL accepts it.
+  // Then the padded digest itself is a signature that OpenSSL accepts.
   if (publicExponent !== undefined && /^0*1$/.test(Buffer.from(publicExponent).toString('hex')))
     throw fault(
       `${address} has a key, ${id}, with the exponent 1, with which everyone can sign tokens`,

@@ -1,11 +1,11 @@
-// Checks a foreign token before its signature, so that most forged tokens cost little (RFC 8725).
+// Checks a foreign token before its signature: most forged ones cost little (RFC 8725).
 import { isObject, parseJson } from '../basics/strict-json.ts'
 import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 
-/** Large providers' tokens list groups, and have up to 6,000 characters. */
+/** With lists of groups, large providers' tokens have up to 6,000 characters. */
 const maxLength = 8_192
 const maxKidLength = 256
-/** The service cannot revoke a foreign token. */
+/** No foreign token can be revoked. */
 const maxLifeSeconds = 86_400
 const leewaySeconds = 60
 
@@ -69,7 +69,7 @@ function isFor(audiences: readonly string[], aud: unknown): boolean {
   )
 }
 
-/** Milliseconds. Seconds may have fractions (RFC 7519, section 2). */
+/** In milliseconds. Seconds may have fractions (RFC 7519, section 2). */
 function endOf({ exp, iat, nbf }: Members, now: number): number | null {
   const seconds = now / 1000
   const hasBegun = [iat, nbf].every(
@@ -84,7 +84,7 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
 
-/** Readers take different values of a repeated name. */
+/** Readers differ about a repeated name. */
 function objectIn(segment: string): Members | null {
   if (!isCanonical(segment)) return null
   try {
@@ -95,7 +95,7 @@ function objectIn(segment: string): Members | null {
   }
 }
 
-/** RFC 4648, section 3.5: another spelling of the same bytes. */
+/** RFC 4648, section 3.5: the same bytes have other spellings. */
 function isCanonical(segment: string): boolean {
   return Buffer.from(segment, 'base64url').toString('base64url') === segment
 }

@@ -1,6 +1,6 @@
-// Mails a link for a forgotten password, or for a first second factor. The response goes out first,
-// so that neither it nor its time says whether there is such a user. A row of the outbox waits for
-// the mail server; the link is made when its mail is sent.
+// Mails a link for a forgotten password or a first second factor. The response goes out first:
+// neither it nor its time reveals a user. An outbox row waits for the mail server, and the link is
+// made when its mail leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
@@ -43,22 +43,16 @@ type ForgottenOptions = {
 }
 
 const maxRunning = 1_000
-/** One client must not take the places of others. */
+/** One client leaves places to others. */
 const maxOfClient = 20
 const maxUsers = 5
-/**
- * A client beyond its budget gets its response later, so that one whose requests wait for responses
- * leaves the event loop to the mails of others.
- */
+/** A client beyond its budget waits for its response: the event loop is free for others' mails. */
 const refusedDelayMs = 200
 const maxDelayed = 1_000
 const logEveryMs = 1_000
 /** A user who waited for longer has requested another link. */
 const resetMaxAgeMs = 15 * 60_000
-/**
- * Clients take turns: a client's first mail in a minute is due this much earlier than its later
- * ones.
- */
+/** Clients take turns: the first mail of a minute is due this much before a client's later ones. */
 const headStartMs = 60_000
 
 export class ForgottenPasswords {
@@ -66,7 +60,7 @@ export class ForgottenPasswords {
   readonly #running = new Map<Promise<void>, string>()
   readonly #recent = new BoundedCache<{ from: number; count: number }>(10_000)
   #delayed = 0
-  /** One line a second, so that clients cannot fill the log. */
+  /** One line a second, so that no client fills the log. */
   #counts = { dropped: 0, failed: 0, reason: '' }
   readonly #second = new LogWindow(logEveryMs, () => this.#writeCounts())
 
@@ -75,8 +69,8 @@ export class ForgottenPasswords {
   }
 
   /**
-   * Drops the request if too many are in progress, whichever user it is about. Resolves when the
-   * response may go out, which depends on the client's earlier requests alone.
+   * Drops the request if too many are in progress, for any user. Resolves when the response may go
+   * out, by the client's earlier requests alone.
    */
   async request(
     forgotten: Forgotten,
@@ -100,7 +94,7 @@ export class ForgottenPasswords {
     this.#delayed--
   }
 
-  /** Returns the address; undefined if none is verified. Throws TOO_MANY_REQUESTS. */
+  /** Returns the verified address, if any. Throws TOO_MANY_REQUESTS. */
   async sendFactorLink(
     user: User,
     source: RequestSource,
@@ -145,7 +139,7 @@ export class ForgottenPasswords {
     this.#counts = { dropped: 0, failed: 0, reason: '' }
   }
 
-  /** Never throws: no caller waits for it. */
+  /** It never throws, because no caller waits. */
   async #answer(request: Request): Promise<void> {
     try {
       const { guesses } = this.#options
@@ -173,7 +167,7 @@ export class ForgottenPasswords {
     return user === undefined ? [] : [user]
   }
 
-  /** A request never chooses where a link goes. */
+  /** No request chooses where a link goes. */
   async #sendTo(user: User, { source, acceptLanguage, network }: Request): Promise<void> {
     const { users, guesses, outbox } = this.#options
     const { id, username, email, disabledAt } = user
@@ -271,7 +265,6 @@ function accountOf({ email, username = '' }: Forgotten): NamedAccount {
 
 export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
 
-/** Resolves when the response may go out. */
 export function requestReset(
   dependencies: ForgotNeeds,
   whose: Forgotten,

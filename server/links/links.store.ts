@@ -1,4 +1,4 @@
-// Each use locks the user's row, so that the second finds no link.
+// Each use locks the user's row, so a second use finds no link.
 
 import { record } from '../audit/audit.store.ts'
 import { canSignIn } from '../factors/factors.store.ts'
@@ -9,8 +9,8 @@ import { changePassword, type SetPassword } from '../users/access/user-changes.s
 import { lockUsers } from '../users/users.store.ts'
 
 /**
- * `invite`: the first password of a user who has no way to sign in yet. `factor` sets no password:
- * with it, a sign-in that only sets a second factor up adds the first one (factors.store.ts).
+ * `invite`: the first password of a user who cannot sign in yet. `factor`: the first second factor
+ * of a sign-in that only sets one up (factors.store.ts).
  */
 export type LinkPurpose = 'invite' | 'reset' | 'factor'
 
@@ -21,12 +21,12 @@ export type Link = {
   email: string | null
   returnTo?: string | null | undefined
 }
-/** `tokenHash` is SHA-256; the token is not stored. */
+/** The store has the token only as `tokenHash`, SHA-256. */
 export type NewLink = Link & { tokenHash: string; at: number } & Audited
 
 /**
- * Adds a link. The user's last three of a purpose stay. Returns 'absent' also for a disabled user,
- * 'not-first' for an invitation of a user who can sign in.
+ * The user's last three of a purpose stay. Returns 'absent' also for a disabled user, 'not-first'
+ * for an invitation of one who can sign in.
  */
 export function* addLink(link: NewLink): Write<'done' | 'absent' | 'not-first'> {
   const { userId, purpose, tokenHash, at, expiresAt, email, returnTo = null } = link
@@ -53,12 +53,12 @@ function* lockEnabled(userId: string): Write<boolean> {
   )
 }
 
-/** After a corrected typing error, the old address may be another person's. */
+/** After a corrected typing error, the old address may be another's. */
 const isToOwner = new Part(
   '(email is null or email = (select u.email from "user" u where u.id = user_id))',
 )
 
-/** The caller checks if the link has expired. */
+/** The caller checks the expiry. */
 export function* findLink(tokenHash: string): Read<Link | undefined> {
   return yield* get<Link>`
     select user_id as "userId", purpose, expires_at as "expiresAt", email, return_to as "returnTo"
@@ -67,9 +67,9 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
 
 /**
  * Sets the password, which voids every link, raises the device generation, and verifies the address
- * if the link was sent there. Of simultaneous calls one succeeds. Returns 'refused' without such a
- * link, if it has expired or went to another address, or the user is disabled, and 'not-first' for
- * an invitation of a user who can sign in; then it changes nothing.
+ * to which the link was sent. Of simultaneous calls, one succeeds. Changes nothing if it returns
+ * 'refused' (no such link, an expired one, one to another address, or a disabled user) or
+ * 'not-first' (an invitation of one who can sign in).
  */
 export function* resetPassword(
   change: SetPassword & { tokenHash: string },

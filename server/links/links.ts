@@ -1,5 +1,4 @@
-// One-time links set a password or a first factor. The token is the part of the URL after `#`,
-// which browsers neither send nor log.
+// One-time links set a password or a first factor. Browsers neither send nor log their fragment.
 import { recorded } from '../audit/entry.ts'
 import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf, randomText } from '../basics/secrets.ts'
@@ -17,10 +16,7 @@ import {
   resetPassword as resetStoredPassword,
 } from './links.store.ts'
 
-/**
- * `lifetimes`: in milliseconds. `pageOf`: the page that a link leads to, up to the token in its
- * fragment.
- */
+/** `lifetimes`: milliseconds. `pageOf`: the page of a link, up to the token in its fragment. */
 export type LinkSettings = {
   lifetimes: Record<LinkPurpose, number>
   pageOf: (purpose: LinkPurpose) => string
@@ -82,7 +78,7 @@ export async function createLink(
   )
 }
 
-/** An invitation must not become a way into an account that has an owner. */
+/** An invitation must not lead into an owned account. */
 function notFirst() {
   return conflict(
     'This user can sign in already, and an invitation is for a first password',
@@ -90,7 +86,7 @@ function notFirst() {
   )
 }
 
-/** Compares hashes of 32 random bytes, so its duration reveals nothing. */
+/** Its duration reveals nothing, since it compares hashes of 32 random bytes. */
 export async function findLiveLink(
   { store, now }: UserDependencies,
   token: string,
@@ -101,8 +97,8 @@ export async function findLiveLink(
 
 /**
  * Ends every session and token of the user. Throws INVALID_REQUEST for the password, which leaves
- * the links, LINK_INVALID, or CONFLICT for an invitation of one who can sign in. Returns the
- * generations of this change: if another follows at once, no proof begins.
+ * the links, LINK_INVALID, or CONFLICT for an invitation of one who can sign in. Returns this
+ * change's generations: if another follows at once, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,

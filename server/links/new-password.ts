@@ -1,4 +1,4 @@
-// A user sets a new password: by a one-time link, which may begin a sign-in, or by the current one.
+// A user sets a new password by a one-time link, which may begin a sign-in, or by the current one.
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { type CarillonError, linkInvalid, secondFactorRequired } from '../basics/errors.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
@@ -22,8 +22,8 @@ const noAccount = { name: '', user: undefined }
 const refused = { event: 'link-refused', code: 'LINK_INVALID', method: 'link' } as const
 
 /**
- * A wrong token counts as a guess of its address. Guesses of others do not delay a right one: the
- * owner of an attacked account needs a way in (docs/decisions/0042-links-and-mail.md).
+ * A wrong token is a guess of its address. Others' guesses do not delay a right one: an attacked
+ * account's owner needs a way in (docs/decisions/0042-links-and-mail.md).
  */
 export async function presentedLink(
   needs: SignInNeeds,
@@ -55,7 +55,7 @@ export async function resetByLink(needs: SignInNeeds, reset: Reset, exchange: Ex
   const change = { token, newPassword, attempt }
   const { before, user } = await resetPassword({ ...needs.users, source }, link, change).catch(
     (error: unknown) => {
-      // It was used while the password was being hashed.
+      // It was used during the hashing.
       if ((error as Partial<CarillonError>).code === refused.code)
         needs.signInLog.refused(source, noAccount, refused)
       throw error
@@ -71,7 +71,7 @@ export async function resetByLink(needs: SignInNeeds, reset: Reset, exchange: Ex
     return await signIn(needs, user, { variant, method: 'link', source }, exchange)
   } catch (error) {
     const { secondFactor, code } = error as Partial<CarillonError>
-    // Another new password replaced this one.
+    // Yet another password replaced this one.
     if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
     if (secondFactor && variant === 'stateless')
       throw secondFactorRequired({ ...secondFactor, deviceToken })
@@ -107,8 +107,7 @@ export async function changeOwnPassword(
     }),
   )
   await checkCredentials(needs, account, { password: currentPassword, from: address, ...attempt })
-  // With a second factor the sign-in is not fresh: who has learned the password could remove the
-  // factor.
+  // With a second factor the sign-in is not fresh: a thief of the password could remove the factor.
   const isProof = caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
   const own = rotationOf(needs, request, { isProof })
   const user = { id, username: name, rotation: own.rotation }

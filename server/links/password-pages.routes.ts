@@ -36,7 +36,7 @@ export const forgot = forAnyone({
     'The form of that page: the response is the same whether there is such an account or not',
   body: ForgotForm,
   acceptsForm: true,
-  // Other sites could make their visitors' browsers request mails.
+  // Other sites could make browsers request mails.
   signsIn: true,
   responses: { 303: 'none' },
   refusals: ['NOT_FOUND'],
@@ -105,7 +105,7 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
   forVisitor({
     summary: `The page of a link to set a ${purpose === 'reset' ? 'new' : 'first'} password, unless \`${setting}\` names another one`,
     responses: { 200: 'html' },
-    /** "Back" would otherwise show a typed password. */
+    /** "Back" would display a typed password. */
     async handle(dependencies: Needs, request, reply) {
       const view = await viewFor(dependencies, request)
       const [{ front, signIn: words, password: texts }, { password: shared }, requests] =

@@ -16,7 +16,7 @@ import { createLink, type LinkSettings } from './links.ts'
 import { changeOwnPassword, presentedLink, resetByLink } from './new-password.ts'
 import * as shapes from './passwords.schemas.ts'
 
-/** The policy says what is wrong with a long one. */
+/** The policy explains a long one. */
 const passwordBodyLimit = 16 * 1024
 
 export const linkFor = forProducer({
@@ -74,7 +74,7 @@ export const readLink = forAnyone({
       username: user.username,
       purpose,
       expiresAt: iso(expiresAt),
-      // The settings may have changed since.
+      // Settings may have changed since.
       returnTo: returnTo ? acceptedPlace(dependencies, returnTo) : undefined,
       mailedTo: email?.replace(/^(.).*@/u, '$1***@'),
     })
@@ -87,7 +87,7 @@ export const forgot = forAnyone({
   body: shapes.ForgotBody,
   responses: { 202: 'none' },
   refusals: ['NOT_FOUND'],
-  /** 404 without a mail server says nothing about a user. */
+  /** 404 without a mail server reveals no user. */
   async handle(dependencies: ForgotNeeds, request, reply) {
     await requestReset(dependencies, request.body, request)
     return reply.code(202).send()
@@ -107,11 +107,11 @@ export const change = forUser({
   },
 })
 
-/** A sign-in with a password alone needs it for a first second factor, after the grace. */
+/** After the grace, a sign-in by password alone needs it for a first second factor. */
 export const mailFactorLink = forUser({
   summary:
     'Mails the link with which a sign-in that can only set up a second factor adds the first one',
-  // Browsers send an empty form from the button of the sign-in page.
+  // The sign-in page's button sends an empty form.
   acceptsForm: true,
   responses: { 202: 'none', 303: 'none' },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],

@@ -1,4 +1,4 @@
-// What changed in an inbox since a position, in one response, held until there is a change.
+// An inbox's changes since a position, in one response that waits for a change.
 import { EventEmitter, once } from 'node:events'
 import { notAuthenticated } from '../basics/errors.ts'
 import type { LongLivedCaller } from '../http/operation.ts'
@@ -18,7 +18,7 @@ export class ChangesSince {
   readonly #streamLimits: StreamLimits
   readonly #now: () => number
   readonly #changes = new EventEmitter().setMaxListeners(0)
-  /** Before the first held request, no change signal costs anything. */
+  /** Without held requests, change signals cost nothing. */
   #stopListening: (() => void) | undefined
   #isEnding = false
 
@@ -33,8 +33,7 @@ export class ChangesSince {
   }
 
   /**
-   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held, UNAUTHORIZED as soon as
-   * its proof ends.
+   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot wait, UNAUTHORIZED when its proof ends.
    */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
@@ -56,7 +55,7 @@ export class ChangesSince {
   }
 
   #wakeAll(): void {
-    // `once` also listens for 'error'.
+    // `once` also added 'error'.
     for (const name of this.#changes.eventNames()) if (name !== 'error') this.#changes.emit(name)
   }
 
@@ -77,7 +76,7 @@ export class ChangesSince {
     let checking: NodeJS.Timeout | undefined
     try {
       for (;;) {
-        // A change between the two is then noticed.
+        // Notices a change between the two.
         const changed = once(this.#changes, userId, { signal: over }).catch(() => {})
         const found = await request()
         if (over.aborted || this.#isEnding || found === 'reset' || found.changes.length > 0)
@@ -102,7 +101,7 @@ export class ChangesSince {
 
 const reset = '{"reset":true}'
 
-/** Every item has its present state, so their order does not matter. */
+/** Items have their present state, so order does not matter. */
 function render(found: Changes, inboxTag: string): string {
   const { inbox, changes, more } = found
   const textsOf = (...types: Change['type'][]) =>

@@ -1,5 +1,5 @@
-// Writes changes as Server-Sent Events. JSON escapes line breaks, so no producer can end a line of
-// an event (N1; WHATWG HTML, section 9.2).
+// Writes changes as Server-Sent Events. JSON escapes line breaks, so no producer can end a line
+// (N1; WHATWG HTML, section 9.2).
 import { hash } from 'node:crypto'
 import type { Change, Changes, InboxState } from '../inbox/inbox-state.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
@@ -12,7 +12,7 @@ export function retryText(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`
 }
 
-/** `from`: null if a resync follows. */
+/** `from`: null before a resync. */
 export function helloText(
   inbox: InboxState,
   { from, inboxTag }: { from: number | null; inboxTag: string },
@@ -55,8 +55,7 @@ function stateOf({ unread, total, unseen }: InboxState, version: number): string
   return `"version":${version},"unread":${unread},"total":${total},"unseen":${unseen}`
 }
 
-// The tag of the inbox and its history refuses another user's position, or one from before a
-// restore.
+// The tag of inbox and history refuses positions of another user, or from before a restore.
 
 const shape = /^(0|[1-9]\d{0,14})(?:-([0-9a-f]{8}))?$/
 

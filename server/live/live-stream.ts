@@ -1,4 +1,4 @@
-// One open stream: how far it was sent, what its client may leave unread, and its response.
+// One open stream: its position, its client's unread bytes, its response.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
@@ -40,11 +40,11 @@ export class LiveStream {
     this.#sink.send(Buffer.from(text))
   }
 
-  /** A client with more than 1 MiB unread is disconnected. It can resume from its last event. */
+  /** Disconnects a client with more than 1 MiB unread. It can resume from its last event. */
   send(bytes: Buffer): void {
     if (!this.#hasBegun || this.hasEnded) return
     const { unread } = this.#sink
-    // Otherwise every reconnect would end at a large event.
+    // Otherwise each reconnect would end at a large event.
     if (unread > 0 && unread + bytes.length > maxUnread) {
       this.hasEnded = true
       this.#sink.disconnect()
@@ -57,13 +57,12 @@ export class LiveStream {
   ): void {
     if (!this.isLive || this.position >= version) return
     const isNewToAll = this.position < (events[0]?.version ?? 0)
-    // A stream that began later has the first ones.
+    // A later stream has the first ones.
     this.send(isNewToAll ? whole : bytesOf(events.filter((event) => event.version > this.position)))
     this.position = version
     counts.streamEvents += events.length
   }
 
-  /** Waits until the client has taken enough. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
     let batch: StreamEvent[] = []
     let length = 0
@@ -119,8 +118,8 @@ export function bytesOf(events: readonly StreamEvent[]): Buffer {
 export type Sink = Pick<EventStream, keyof EventStream>
 
 /**
- * It ends with its connection, so events are sent without chunks, past Node's response, which would
- * cost a seventh of an event. Thousands keep no request: that takes 2 KiB more.
+ * It ends with its connection, so events need no chunks and bypass Node's response, which would
+ * cost a seventh of each. Keeping a request would take 2 KiB.
  */
 export class EventStream {
   readonly #response: ServerResponse
@@ -141,24 +140,24 @@ export class EventStream {
     // connections.ts disconnects slow readers.
     this.#socket.setTimeout(0)
     streams.add(this.#socket)
-    // Its connection may be gone; `close` tells the opener.
+    // Its connection may be gone; `close` says so.
     response.on('error', ignore)
     response.useChunkedEncodingByDefault = false
     reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
-      // nginx would buffer the events, and Express hold them back.
+      // nginx would buffer events, Express hold them back.
       'x-accel-buffering': 'no',
       'cache-control': 'no-store, no-transform',
     })
     response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-    // Node keeps the request until then.
+    // Node keeps the request until the end.
     response.req.headers = {}
     response.req.rawHeaders = []
     response.flushHeaders()
   }
 
   send(bytes: Buffer): void {
-    // The client may have closed its side; then the connection is about to end.
+    // The client may have closed its side; the connection then ends.
     if (this.#socket.writable) this.#socket.write(bytes)
   }
 

@@ -17,7 +17,7 @@ export const stream = operationFor<LongLivedCaller>()({
   refusals: ['TOO_MANY_REQUESTS'],
   async handle({ live }: { live: Live }, request, reply) {
     const { since } = request.query
-    // An empty field counts as none (WHATWG HTML, section 9.2.4).
+    // An empty field is none (WHATWG HTML, section 9.2.4).
     const last = request.headers['last-event-id'] as string | undefined
     const events = new EventStream(reply)
     if (request.method === 'HEAD') {

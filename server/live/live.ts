@@ -1,4 +1,4 @@
-// All open streams of this process. A user has one subscription: a change signal causes one read
+// All open streams of this process. Each user has one subscription: a change signal causes one read
 // and one text. No stream waits for another's slow client.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
@@ -25,7 +25,7 @@ type LiveDependencies = {
   store: Store
   streamLimits: StreamLimits
   now: () => number
-  /** Clients disconnected together must not return together. */
+  /** Clients must not return together. */
   random: () => number
   onFailure: (error: unknown) => void
 }
@@ -38,7 +38,7 @@ const heartbeatMs = 15_000
 const tickMs = 100
 const slotCount = heartbeatMs / tickMs
 const ticksBetweenChecks = 1_000 / tickMs
-/** The signal of a session's end may be lost. */
+/** A session's end may have lost its signal. */
 const heartbeatsBetweenProofs = 4
 
 const reconnectMs = { min: 1_000, max: 4_000 }
@@ -47,13 +47,13 @@ class Subscription {
   readonly userId: string
   history = ''
   inboxTag = ''
-  /** Subscriptions of one slot get their heartbeat at the same tick. */
+  /** One tick has the heartbeats of a slot. */
   readonly slot: number
-  /** Replaced at a change, so that a loop sees all. A Set would take 180 bytes. */
+  /** A change replaces it, so loops see all. A Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   version: number | undefined
   isProofDue = false
-  /** No event is sent until the proofs are checked. */
+  /** Events wait until the proofs are checked. */
   proofs: Promise<void> | undefined
   heartbeats = 0
 
@@ -75,7 +75,7 @@ export class Live {
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
-  /** Without a stream, no change signal costs anything. */
+  /** Without streams, change signals cost nothing. */
   #stopListening: (() => void) | undefined
 
   constructor(dependencies: LiveDependencies) {
@@ -92,7 +92,7 @@ export class Live {
     return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
-  /** Until the stream has begun, throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED. */
+  /** Throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED before the stream begins. */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
@@ -103,7 +103,7 @@ export class Live {
     this.#subscriptions.set(userId, subscription)
     subscription.streams = [...subscription.streams, stream]
     try {
-      // If the proof ends from here on, the signal finds the stream.
+      // If the proof ends later, the signal finds the stream.
       await stream.checkProof(this.#dependencies.now)
       const inbox = await this.#dependencies.store.read(readInbox, userId)
       if (this.#dependencies.streamLimits.isClosed) throw stopping()
@@ -128,7 +128,7 @@ export class Live {
     for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
   }
 
-  // This takes a microsecond for each user with a stream.
+  // Takes a microsecond for each user with a stream.
   #findErased(key: string): Subscription | undefined {
     if (!isErasedKey(key)) return undefined
     return this.#subscriptions.values().find(({ userId }) => erasedKey(userId) === key)
@@ -175,11 +175,11 @@ export class Live {
     stream.begin(isLost ? inbox.version : since, text)
     if (subscription.version !== undefined) return
     subscription.version = inbox.version
-    // The inbox may have changed before there was a version to compare.
+    // Before there was a version to compare, the inbox may have changed.
     this.#reading.add(subscription)
   }
 
-  /** As fast as its client reads. Then the stream is live, without a gap (N4). */
+  /** As fast as the client reads. Then the stream is live, without a gap (N4). */
   async #catchUp(subscription: Subscription, stream: LiveStream): Promise<void> {
     const { userId, inboxTag } = subscription
     try {
@@ -201,7 +201,7 @@ export class Live {
     }
   }
 
-  /** If the store lost changes, the client gets the resync when it reconnects. */
+  /** If the store lost changes, a reconnect gets the resync. */
   async #resync(stream: LiveStream, inboxTag: string): Promise<void> {
     const inbox = await this.#dependencies.store.read(readInbox, stream.userId)
     if (stream.position <= inbox.version)
@@ -235,7 +235,7 @@ export class Live {
       version,
       limit: changesAtOnce,
     })
-    // A concurrent read was sent first: read again.
+    // Another read was sent first.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)
     if (found.changes.length === 0) return
@@ -246,7 +246,7 @@ export class Live {
     if (found.more) this.#reading.add(subscription)
   }
 
-  /** Changes that were sent may be lost after a failover or a restore. */
+  /** A failover or restore may have lost sent changes. */
   async #restart(subscription: Subscription, reachedBefore: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.read(readInbox, subscription.userId)
@@ -272,7 +272,7 @@ export class Live {
     }
   }
 
-  /** Some at each tick, so that no turn has all the work. */
+  /** Each tick has only some. */
   #tick(): void {
     const tick = this.#ticks++
     const now = this.#dependencies.now()

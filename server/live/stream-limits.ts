@@ -1,10 +1,10 @@
-// How many streams and held polls may be open at once: of one user, and in this process.
+// How many streams and held polls may a user and this process have?
 import { counts } from '../basics/counts.ts'
 import { CarillonError, overloaded } from '../basics/errors.ts'
 
 export type MaxStreams = { perUser: number; perProcess: number }
 
-/** Clients that were refused together do not return together. */
+/** Refused clients must not return together. */
 const minRetryAfter = 5
 const retryAfterSpread = 10
 
@@ -24,7 +24,7 @@ export class StreamLimits {
     return this.#open
   }
 
-  /** Who has more than one here, the most first. */
+  /** The users with more than one here, the most first. */
   get most(): { userId: string; streams: number }[] {
     return [...this.#openByUser]
       .map(([userId, streams]) => ({ userId, streams }))

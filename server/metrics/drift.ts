@@ -1,4 +1,4 @@
-// Counts a sample of the inboxes again once an hour: do their counters agree with their rows?
+// Each hour, do the counters of some inboxes agree with their rows?
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
@@ -7,7 +7,7 @@ import { type Size, sizesAfter } from '../inbox/retention.store.ts'
 import type { Store } from '../store/store.ts'
 
 const hourMs = 3_600_000
-/** The first check waits until what the start itself does is over. */
+/** The first check waits until the start is over. */
 const firstMs = 60_000
 const points = 10
 const inboxesOfPoint = 20
@@ -24,7 +24,7 @@ export class Drift {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    // If the store cannot be read now, the next hour is early enough.
+    // If the store cannot be read, the next hour will do.
     const check = () => void this.check().catch(() => {})
     this.#timers = [setTimeout(check, firstMs).unref(), setInterval(check, hourMs).unref()]
   }
@@ -55,7 +55,7 @@ export class Drift {
     this.found = found
   }
 
-  /** From a random moment on: ids begin with the time of creation. */
+  /** From a random moment on: ids begin with their time. */
   async #inboxesFrom(firstAt: number): Promise<Size[]> {
     const { store, now, random } = this.#dependencies
     const at = firstAt + Math.floor(random() * Math.max(0, now() - firstAt))

@@ -1,4 +1,4 @@
-// Numbers are read when Prometheus asks, so requests only count. Labels come from closed lists.
+// Prometheus reads the numbers, so requests only count. Labels come from closed lists.
 import { lastBackupAt } from '../backups/backups.store.ts'
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { version } from '../basics/version.ts'
@@ -7,13 +7,13 @@ import type { Store } from '../store/store.ts'
 import type { Drift } from './drift.ts'
 
 type Labels = Readonly<Record<string, string>>
-/** `metricName`: the parts of a histogram have names of their own. */
+/** `metricName`: of a histogram's part. */
 type Sample = { value: number; labels?: Labels; metricName?: string }
 export type Family = {
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
-  /** Empty for what the engine does not have. */
+  /** Empty for what the engine lacks. */
   samples: () => readonly Sample[] | Promise<readonly Sample[]>
 }
 
@@ -25,7 +25,7 @@ export type Sources = {
   now: () => number
   hashesWaiting: () => number
   streamsOpen: () => number
-  /** Throws if the node has no key to sign with. */
+  /** Throws if the node has no signing key. */
   signingSince: () => number
 }
 

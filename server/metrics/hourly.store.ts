@@ -1,20 +1,13 @@
-// Keeps the numbers of each hour of all nodes, so that /operator and `carillon stats` need no
-// Prometheus.
+// Keeps each hour's numbers of all nodes: /operator and `carillon stats` need no Prometheus.
 import { holderLock } from '../store/events.ts'
 import { all, get, Part, type Read, rowsOf, send, type Write } from '../store/statements.ts'
 
-/**
- * `hour`: hours since 1970. `count`: 0 for a gauge. `max`: the largest value of a gauge; 0 for a
- * counter.
- */
+/** `count`: 0 for a gauge. `max`: 0 for a counter. */
 export type Hourly = { name: string; hour: number; count: number; max: number }
 
 const larger = new Part('max(hourly.max, excluded.max)', 'greatest(hourly.max, excluded.max)')
 
-/**
- * Adds the counts and keeps the larger maximum. Callers give the names in one order, so that nodes
- * do not wait in a circle.
- */
+/** Adds counts, keeps the larger maximum. Callers order names equally: nodes do not deadlock. */
 export function* addHourly(rows: readonly Hourly[]): Write<void> {
   yield* send`
     insert into hourly (hour, name, count, max)
@@ -26,7 +19,6 @@ export function* addHourly(rows: readonly Hourly[]): Write<void> {
 
 export type Summed = Omit<Hourly, 'hour'>
 
-/** The hour `to` does not count. */
 export function* sumHourly({ from, to }: { from: number; to: number }): Read<Summed[]> {
   return yield* all<Summed>`
     select name, cast(sum(count) as bigint) as count, max(max) as max
@@ -42,7 +34,7 @@ const databaseBytes = new Part(
   'pg_database_size(current_database())',
 )
 
-/** The size is in bytes, without the log; `waiting` rows of the outbox are to be sent. */
+/** Size in bytes, without the log; `waiting` outbox rows are to be sent. */
 export function* sizeNow(): Read<{ bytes: number; waiting: number }> {
   const row = yield* get<{ bytes: number; waiting: number }>`
     select ${databaseBytes} as bytes, (select count(*) from outbox where kind <> 'event-to-read') as waiting`
@@ -55,7 +47,7 @@ const nodes = new Part(
     and database = (select oid from pg_database where datname = current_database()))`,
 )
 
-/** The processes that run on this database; on SQLite there is one. */
+/** On SQLite there is one. */
 export function* countNodes(): Read<number> {
   return (yield* get<{ nodes: number }>`select ${nodes} as nodes`)?.nodes ?? 1
 }

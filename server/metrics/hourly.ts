@@ -1,5 +1,5 @@
-// Writes what this process counted, once a minute. A write whose outcome is unknown is repeated, so
-// an hour with a failure may have counts twice.
+// Each minute, writes what this process counted. Repeats a write with an unknown outcome, so an
+// hour with a failure may count twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { oneAtATime } from '../basics/event-loop.ts'
 import { type RequestCounts, statusClasses } from '../http/response/request-counts.ts'
@@ -10,7 +10,7 @@ export const hourMs = 3_600_000
 const everyMs = 60_000
 const mebibyte = 2 ** 20
 
-/** `requests`: undefined if nothing displays them. */
+/** `requests`: undefined if nothing displays it. */
 type Sources = {
   store: Store
   wall: () => number
@@ -37,7 +37,7 @@ export class HourlyNumbers {
     this.#timer = setInterval(() => void this.write().catch(() => {}), everyMs).unref()
   }
 
-  /** Does nothing if this process wrote in the last `ms` milliseconds. */
+  /** Does nothing if this process wrote within `ms` milliseconds. */
   async write(ms = 0): Promise<void> {
     if (this.#sources.wall() >= this.#writtenAt + ms) await this.#writeOnce()
   }
@@ -122,7 +122,7 @@ function ofRequests(requests: RequestCounts): Numbers {
   }
 }
 
-/** The last bucket has what is longer than every bound. */
+/** The last bucket exceeds every bound. */
 function bucketsOf(name: string, durations: Durations | undefined): Numbers {
   if (durations === undefined) return {}
   const { buckets, count } = durations

@@ -1,5 +1,4 @@
-// A listener of its own, so that no proxy publishes the metrics by mistake. A scraper needs one
-// connection.
+// With a separate listener, no proxy publishes the metrics by mistake.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { oneAtATime } from '../basics/event-loop.ts'
@@ -20,7 +19,7 @@ const idleSocketMs = 20_000
 const maxConnections = 16
 const maxHeaderSize = 8 * 1024
 
-/** With a `token`, every request has to present it. */
+/** Every request has to present a set `token`. */
 type MetricsPlace = { host: string; port: number; token?: string | undefined }
 
 const securityHeaders = {
@@ -30,7 +29,7 @@ const securityHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Throws UNAVAILABLE if the address is taken or is none of this machine. */
+/** Throws UNAVAILABLE if the address is taken or not this machine's. */
 type Wanted = Omit<Sources, 'drift'> & ConstructorParameters<typeof Drift>[0]
 
 export async function openMetrics(
@@ -64,14 +63,14 @@ export async function openMetrics(
   }
 }
 
-/** Requests at the same time get one text. */
+/** Simultaneous requests share one text. */
 async function scraper(families: readonly Family[]) {
-  // A start without metrics does not pay for it.
+  // A start without metrics does not load it.
   const { Registry, collectDefaultMetrics } = (await import('prom-client')).default
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const { name, help, type, samples } of families) {
-    // What cannot be read now must not hide the other numbers.
+    // What cannot be read must not hide other numbers.
     const readable = async () => samples()
     const get = async () => ({
       name,
@@ -98,7 +97,7 @@ function refusalsAt({
         status: 401,
         text: 'Send the content of CARILLON_METRICS_TOKEN_FILE as "Authorization: Bearer ..."',
       }
-    // Against DNS rebinding: no page of a browser knows the token.
+    // Against DNS rebinding: no browser's page knows the token.
     if (token === undefined && headers.host !== undefined && !isKnownHost(headers.host))
       return {
         status: 421,

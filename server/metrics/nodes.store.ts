@@ -9,10 +9,10 @@ export type NodeFacts = {
 }
 export type Held = { userId: string; streams: number }
 
-/** A process that has not written its row for so long was killed. */
+/** A silent process was killed. */
 export const nodeLivesMs = 6 * 60_000
 
-/** Removes the rows of killed processes, too. */
+/** Also removes rows of killed processes. */
 export function* putNode({ id, name, seenAt, facts }: NodeRow): Write<void> {
   yield* send`delete from node where seen_at < ${seenAt - nodeLivesMs}`
   yield* send`
@@ -24,7 +24,7 @@ export function* removeNode(id: string): Write<void> {
   yield* send`delete from node where id = ${id}`
 }
 
-/** The ten users with the most, on all nodes together. */
+/** The ten users with the most, on all nodes. */
 export function* mostStreams(now: number): Read<Held[]> {
   const rows = yield* all<{
     facts: string

@@ -1,4 +1,4 @@
-// What doctor, /operator and `carillon stats` say of this process.
+// What doctor, /operator and `carillon stats` know of this process.
 import type { Store } from '../store/store.ts'
 import { type NodeFacts, putNode, removeNode } from './nodes.store.ts'
 

@@ -1,4 +1,4 @@
-// Puts the numbers of 24 hours or 30 days on one time axis, and foretells when the disk is full.
+// Puts numbers of 24 hours or 30 days on one time axis, and foretells a full disk.
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
@@ -11,10 +11,10 @@ const ranges = { day: { points: 24, hours: 1 }, month: { points: 30, hours: 24 }
 export type Range = keyof typeof ranges
 export const rangeNames = Object.keys(ranges) as Range[]
 
-/** Counts from `at`, in milliseconds, up to the next point. */
+/** Counts from `at` (milliseconds) to the next point. */
 export type Point = { at: number; numbers: ReadonlyMap<string, Summed> }
 
-/** The last point has the present hour. */
+/** The last point has this hour. */
 export async function seriesOf(store: Store, range: Range, now: number): Promise<Point[]> {
   const { points: count, hours } = ranges[range]
   const end = Math.floor(now / hourMs) + 1
@@ -31,31 +31,25 @@ export function countIn({ numbers }: Point, name: string): number {
   return numbers.get(name)?.count ?? 0
 }
 
-/** Null if the service did not run. */
+/** Null if no service ran. */
 export function gaugeIn({ numbers }: Point, name: string): number | null {
   return numbers.get(name)?.max ?? null
 }
 
-/**
- * Free bytes of the disk of a SQLite database; null on a server, whose disk the service does not
- * see.
- */
+/** Free bytes of a SQLite database's disk; null on a server, whose disk is unknown. */
 export function freeBytesOf(database: Database): number | null {
   if (database.engine !== 'sqlite') return null
   const { bavail, bsize } = statfsSync(dirname(database.path))
   return bavail * bsize
 }
 
-/**
- * `kibPerDay`: null before there are two days to compare. `fullAt`: null if that is not within 100
- * years, or the room is unknown.
- */
+/** `kibPerDay`: null before two days. `fullAt`: null beyond 100 years, or without known room. */
 type Growth = { kibPerDay: number | null; fullAt: number | null }
 
 const dayMs = 24 * hourMs
 const maxDays = 36_500
 
-/** The line goes through the daily sizes of 30 days (least squares). */
+/** The line goes through 30 daily sizes (least squares). */
 export function growthOf(
   month: readonly Point[],
   { now, freeBytes }: { now: number; freeBytes: number | null },

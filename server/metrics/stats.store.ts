@@ -1,4 +1,4 @@
-// What a database holds, and of whom. These reads count whole tables: for a command, and no request.
+// What a database holds, and whose. These reads count whole tables, so only a command uses them.
 import { userDigits } from '../inbox/user-key.ts'
 import { all, idOfDigits, type Read } from '../store/statements.ts'
 
@@ -20,7 +20,7 @@ export function* largestInboxes(): Read<{ userId: string; notifications: number 
   return rows.map(({ digits, notifications }) => ({ userId: idOfDigits(digits), notifications }))
 }
 
-/** Of the newest 20,000 notifications, how many each producer sent; null for the service itself. */
+/** How many of the newest 20,000 notifications each producer sent; null for the service. */
 export function* newestByProducer(): Read<{ producer: string | null; notifications: number }[]> {
   return yield* all`
     select p.name as producer, count(*) as notifications

@@ -1,7 +1,7 @@
 import { firstIdAt } from '../basics/ids.ts'
 import { all, type Read } from '../store/statements.ts'
 
-/** Refused and delayed sign-ins of each hour since 1970 that had any, from the hour `from` up to `to`, without `to`. */
+/** Refused and delayed sign-ins of each hour since 1970 with any, from `from` on, before `to`. */
 export function* refusalsByHour({
   from,
   to,
@@ -14,10 +14,10 @@ export function* refusalsByHour({
     where hour >= ${from} and hour < ${to} and name in ('sign-ins-refused', 'sign-ins-delayed') group by hour order by hour`
 }
 
-/** How many of the newest entries of the audit log one look examines: about 10 ms on SQLite. */
+/** One look examines so many of the newest audit entries, in about 10 ms on SQLite. */
 const examined = 5_000
 
-/** The 20 addresses with the most refusals among the newest 5,000 entries of the audit log since a time. */
+/** The 20 addresses with the most refusals among the newest 5,000 audit entries since a time. */
 export function* refusalsByAddress(since: number): Read<{ address: string; refusals: number }[]> {
   return yield* all`
     select address, cast(sum(count) as bigint) as refusals from

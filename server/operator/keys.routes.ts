@@ -1,4 +1,4 @@
-// A secret is in the response that makes it, and in no other.
+// Only the response that makes a secret has it.
 import { invalidField, messageOf } from '../basics/errors.ts'
 import { applicationForm, isApplication } from '../config/values.ts'
 import { sendData } from '../http/response/send.ts'

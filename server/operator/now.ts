@@ -1,4 +1,4 @@
-// What doctor says of the settings and the database now, for the page /operator.
+// What doctor says of settings and database, for /operator.
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
@@ -8,7 +8,6 @@ import { examineDatabase } from '../doctor/store/database.ts'
 import { freeBytesOf } from '../metrics/series.ts'
 import type { OperatorPage } from './operator.ts'
 
-/** Several requests share one examination of the database. */
 const keptMs = 10_000
 
 export function operatorPageOf(config: Config, now: () => number): OperatorPage {

@@ -7,7 +7,6 @@ import { signingKeys } from '../tokens/signing-keys.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible } from './operator.ts'
 
-/** The numbers are written so often while the page is open. */
 const freshMs = 10_000
 
 export const numbers = forOperator({
@@ -58,7 +57,7 @@ function rowOf(point: Point) {
   }
 }
 
-/** A start is known to the point. */
+/** Starts are known to the point. */
 async function marksOf(
   store: Store,
   points: readonly Point[],

@@ -1,4 +1,4 @@
-// Only a page calls these routes: responses name their fields.
+// Only a page calls these: responses name their fields.
 import { events } from '../audit/events.ts'
 import * as t from '../http/openapi/schema.ts'
 import { rangeNames } from '../metrics/series.ts'

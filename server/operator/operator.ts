@@ -1,5 +1,4 @@
-// Who may open the page /operator. A page of another origin, a token, a key and a user without the
-// role open nothing (O1).
+// Who may open /operator. Other origins, tokens, keys, users without the role open nothing (O1).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { record } from '../audit/audit.store.ts'
 import { type Facts, recorded, sourceOf } from '../audit/entry.ts'
@@ -25,11 +24,11 @@ import type { Store } from '../store/store.ts'
 import type { UserDependencies } from '../users/find-user.ts'
 import { findUser } from '../users/users.store.ts'
 
-/** `needsFactor`: other machines reach the service, so a password alone does not open the page. */
+/** `needsFactor`: other machines reach the service, so a password alone is not enough. */
 export type OperatorPage = {
   needsFactor: boolean
   findings: () => Promise<Finding[]>
-  /** Null if the database is on a server. */
+  /** Null for a database on a server. */
   freeBytes: () => number | null
 }
 export type OperatorNeeds = {
@@ -41,7 +40,7 @@ export type OperatorNeeds = {
 }
 type GuardNeeds = OperatorNeeds & { sessions: Pick<Sessions, 'verify'> }
 
-/** By a session and from a page of this origin. The role is read at each request. */
+/** Admits a session from a page of this origin. Each request reads the role. */
 export const operator: Guard<GuardNeeds, Subject> = {
   name: 'operator',
   refusals: ['UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED'],
@@ -86,7 +85,7 @@ async function admitOperator(needs: GuardNeeds, request: FastifyRequest): Promis
 
 /**
  * Throws FORBIDDEN without a second factor, FRESH_SIGN_IN_REQUIRED if the sign-in is older than the
- * first factor: its password may be a thief's.
+ * first one: a thief may have its password.
  */
 async function refuseWithoutFactor(
   { store, operatorPage }: OperatorNeeds,
@@ -109,7 +108,6 @@ async function refuseWithoutFactor(
     )
 }
 
-/** When a passkey or a second factor was confirmed; empty without one. */
 export async function factorTimes(store: Store, userId: string): Promise<number[]> {
   const { factors } = await store.read(factorsOf, userId)
   return factors.flatMap(({ confirmedAt }) => confirmedAt ?? [])
@@ -134,7 +132,7 @@ export function sendVisible(reply: FastifyReply, data: unknown): FastifyReply {
 
 const times = /^(at|since|until)$|(At|Until)$/
 
-/** Times are milliseconds. Control characters and those that turn text are visible as escapes. */
+/** Times are milliseconds. Escapes make control characters and those that turn text visible. */
 export function visibleJson(data: unknown): string {
   return JSON.stringify(data, (name, value) => {
     if (typeof value === 'string') return escapeControls(value)

@@ -1,4 +1,4 @@
-// What waits to be sent, and the webhooks. No response has a text of a notification.
+// What waits to be sent, and webhooks. No response has a notification's text.
 import { recorded } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
 import { displayedRow, dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
@@ -33,7 +33,7 @@ function display(webhook: Webhook) {
   return {
     id,
     application: webhook.application || null,
-    // Of some receivers the rest of the address is a secret.
+    // Some receivers' paths are secret.
     url: url && new URL(url).origin,
     events,
     outcome: attempts[0]?.outcome,

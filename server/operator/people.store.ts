@@ -5,13 +5,13 @@ import { all, inList, type Read } from '../store/statements.ts'
 import { findableUsername } from '../users/username.ts'
 import { lowerCase, type User, userColumns } from '../users/users.store.ts'
 
-/** Written out in the statement: PostgreSQL plans it without its values. */
+/** Written out in the statement, since PostgreSQL plans it without values. */
 export const maxFound = 50
 
 /**
  * The first 50 users whose username, address, display name or external id begins with a text, or
- * whose id it is. Each is a range of an index: usernames in their prepared form, external ids byte
- * by byte, the others ignoring ASCII case.
+ * whose id it is. Each is an index range: usernames in prepared form, external ids byte by byte,
+ * others without ASCII case.
  */
 export function* searchUsers(search: string): Read<User[]> {
   const name = findableUsername(search) ?? search
@@ -31,12 +31,12 @@ export function* searchUsers(search: string): Read<User[]> {
     order by coalesce(u.username, u.external_id), u.id limit 50`
 }
 
-/** The last code point ends the range of what begins with a text. */
+/** The last code point ends the range of a prefix. */
 function endOf(text: string): string {
   return `${text}\u{10ffff}`
 }
 
-/** Reads no secrets. `mutes`: a category of null means everything. */
+/** Reads no secrets. `mutes`: category null means everything. */
 export function* belongingsOf(
   userId: string,
 ): Read<Record<'devices' | 'factors' | 'accounts' | 'mutes', object[]>> {

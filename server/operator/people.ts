@@ -1,4 +1,4 @@
-// The users as the page /operator shows them, without secrets and notifications.
+// Users on /operator, without secrets and notifications.
 import { deviceLabel } from '../audit/entry.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import type { Sessions } from '../sessions/sessions.ts'

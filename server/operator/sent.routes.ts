@@ -1,4 +1,4 @@
-// What became of notifications, never what they say.
+// What became of notifications, not their texts.
 import { notFound } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
@@ -15,7 +15,6 @@ import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, recordAct, sendVisible } from './operator.ts'
 import { countByKey, type HeardRow, heardBetween, ownerOf } from './sent.store.ts'
 
-/** "Are we heard?" examines so many of the newest notifications. */
 const maxHeard = 10_000
 const heardMs = 30 * 24 * 3_600_000
 
@@ -91,11 +90,11 @@ export const heard = forOperator({
   },
 })
 
-/** Seconds: the ends of the spans that are sampled, about equal on a logarithmic axis. */
+/** Seconds: the ends of sampled spans, about equal on a logarithmic axis. */
 const ages = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 28_800, 86_400, 259_200, 604_800, 2_592_000]
 const maxCategories = 8
 
-/** Of each span of ages the newest 1,000; the categories with the most of them. */
+/** Each age span's newest 1,000; the categories with the most. */
 async function byAge(store: Store, now: number) {
   const rows: (HeardRow & { age: number })[] = []
   let before = firstIdAt(now)
@@ -112,7 +111,7 @@ async function byAge(store: Store, now: number) {
     .map(({ producer: _, ...row }) => row)
 }
 
-/** The largest is the first. */
+/** Largest first. */
 function summed(
   rows: readonly HeardRow[],
   names: readonly ('producer' | 'category')[],

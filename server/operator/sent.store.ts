@@ -1,9 +1,9 @@
-// No statement reads title, body, url or data.
+// Never reads title, body, url or data.
 
 import { userDigits } from '../inbox/user-key.ts'
 import { all, get, idOfDigits, Part, type Read } from '../store/statements.ts'
 
-/** What was archived when it arrived or was replaced is muted. */
+/** Muted: archived at its arrival or replacement. */
 const muted = new Part(
   'n.archived_at is not null and (n.archived_at = n.created_at or n.archived_at = n.updated_at)',
 )
@@ -35,12 +35,11 @@ export type HeardRow = Counts & {
   category: string | null
   delivered: number
 }
-/** Reading so many takes about 10 ms on SQLite. */
+/** About 10 ms on SQLite. */
 const heardAtOnce = 1_000
 
 /**
- * The newest 1,000 notifications with an id from `from` on and below `before`. `last` is the id of
- * the oldest of them.
+ * The newest 1,000 notifications with ids from `from` on, before `before`. `last`: the oldest id.
  */
 export function* heardBetween({
   from,

@@ -29,7 +29,7 @@ function timeIn(field: string, text: string): number {
   return at
 }
 
-/** A filter that finds less than a page continues from `next`. */
+/** If a filter finds less than a page, `next` continues. */
 const maxExamined = 10_000
 const pageSize = 500
 const maxExported = 1_000_000
@@ -78,7 +78,7 @@ function displayed(entry: AuditEntry, names: ReadonlyMap<string, string>) {
 }
 
 const spans = 60
-/** Takes about 100 ms on SQLite. */
+/** About 100 ms on SQLite. */
 const maxCounted = 5_000
 const monthMs = 30 * 24 * 3_600_000
 

@@ -31,7 +31,7 @@ export const exportAll = operationFor<LongLivedCaller>()({
 
 type ExportNeeds = PageNeeds & { store: Store; users: { now: () => number }; exports: Exports }
 
-/** After the proof has ended it throws, which ends the connection. */
+/** When the proof has ended it throws, which ends the connection. */
 async function* whenTaken(
   pages: AsyncIterable<string>,
   { validUntil }: LongLivedCaller,

@@ -30,7 +30,7 @@ export function* recordsOf(userId: string): Read<Record<string, object[]>> {
   }
 }
 
-/** A cold disk then delays no other read for long. */
+/** On a cold disk other reads wait little. */
 const pageSize = 5
 
 export function* notificationsAfter({

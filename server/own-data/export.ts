@@ -1,4 +1,4 @@
-// Page, API and command have the same lines.
+// Page, API and command share these lines.
 import type { ServerResponse } from 'node:http'
 import { displayActivity } from '../audit/activity.ts'
 import { listAudit } from '../audit/audit.store.ts'
@@ -16,7 +16,7 @@ import { notificationsAfter, recordsOf } from './export.store.ts'
 
 const pageSize = 100
 
-/** A notification that is sent again meanwhile may be there twice. */
+/** A notification may be there twice if it is sent again meanwhile. */
 export async function* exportOf({ store }: { store: Store }, user: User): AsyncGenerator<string> {
   const { id: userId } = user
   yield linesOf('user', [displayAccount(user)])
@@ -38,7 +38,7 @@ async function* pagesOf<Row>(readAfter: (last?: Row) => Promise<Row[]>): AsyncGe
   let page = await readAfter()
   while (page.length > 0) {
     yield page
-    // A client that takes everything at once must not hold the event loop.
+    // A fast client must not hold the event loop.
     await yieldToEventLoop()
     page = await readAfter(page.at(-1))
   }
@@ -55,14 +55,13 @@ function withTimes(name: string, value: unknown): unknown {
 }
 
 const maxExports = 4
-/** Then another export gets the place, so that no slow or stolen one keeps it. */
+/** Then another export gets the place: no slow or stolen one keeps it. */
 const placeMs = 30_000
 
-/** Those that this process sends now. */
 export class Exports {
   readonly #running = new Set<{ userId: string; since: number; response: ServerResponse }>()
 
-  /** Its client may read as slowly as that of a stream. */
+  /** Its client may be as slow as a stream's. */
   begin(userId: string, response: ServerResponse, since: number): void {
     const running = this.#running
     const own = running.values().find((one) => one.userId === userId)

@@ -1,4 +1,4 @@
-// The frame of every page. Addresses are relative, so that pages work below any path.
+// The frame of every page. Relative addresses work below any path.
 import { type Html, html } from './html.ts'
 import type { PageLanguage, SectionName, TextsOf } from './texts/texts.ts'
 
@@ -19,7 +19,7 @@ export type View = {
   hasDemonstration: boolean
   hasDocumentationLink: boolean
   file: (name: string) => string
-  /** With scripting off, a browser would report each as refused. */
+  /** Without scripting, browsers report each as refused. */
   preloads: (entries: readonly string[]) => readonly string[]
   hasTheme: boolean
   logo: string | undefined
@@ -38,7 +38,7 @@ export type Page = {
 export function documentOf(view: View, page: Page): string {
   const { language, name, file, preloads, texts } = view
   const { title, main, scripts = [], styles = [] } = page
-  // A page must not change its theme.
+  // Pages must not change its theme.
   const icon = view.logo ?? file('favicon.svg')
   const { text } = html`<!doctype html>
 <html lang="${language}">

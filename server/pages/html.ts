@@ -1,4 +1,4 @@
-// Every value is escaped, unless `html` made it.
+// Escapes every value that `html` did not make.
 
 export class Html {
   readonly text: string

@@ -1,5 +1,4 @@
-// What all pages share on the server: who reads them, in which language, with which files and
-// policy.
+// What pages share on the server: their reader, language, files and policy.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Exchange, Subject } from '../http/operation.ts'
@@ -43,7 +42,7 @@ export type Reader = {
 export type Pages = PageSettings & {
   scripts: ServedScripts
   readerOf: (caller: Subject | null) => Promise<Reader | undefined>
-  /** If there is one, the service was just installed. */
+  /** The service was just installed if there is one. */
   onlyUser: () => Promise<Pick<Reader, 'role'> | undefined>
   hasOwnKey: () => Promise<boolean>
 }
@@ -58,7 +57,7 @@ export async function viewOf(
   const { languageFor, textsOf } = await import('./texts/texts.ts')
   const { scripts, hasDemonstration, hasDocumentationLink } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)
-  // `*` has no path, nor has an absolute form that ends with the host.
+  // `*` has no path, nor has an absolute form without one.
   const root = '../'.repeat(Math.max(0, pathOf(request.url).split('/').length - 2))
   const address = (name: string) => `${root}carillon-scripts/${name}`
   return {
@@ -80,7 +79,6 @@ export async function viewOf(
   }
 }
 
-/** The view of the caller. */
 export async function viewFor(
   needs: { pages: Pages },
   request: FastifyRequest & { caller: Subject | null },
@@ -98,8 +96,8 @@ export async function passwordNote(view: View, { passwordEndsAt }: Reader) {
 }
 
 /**
- * `formAction`: origins of forms and their redirects. `referrer`: for a page whose address stays
- * private; its forms need `Sec-Fetch-Site`.
+ * `formAction`: origins of forms and redirects. `referrer`: for a page with a private address; its
+ * forms need `Sec-Fetch-Site`.
  */
 export type Policy = {
   formAction?: readonly string[]
@@ -110,7 +108,7 @@ export type Policy = {
 
 export type WholePage = { view: View; page: Page; policy?: Policy | undefined }
 
-/** Nothing stays secret over two responses, so the length reveals nothing (BREACH). */
+/** No secret stays over two responses, so the length reveals nothing (BREACH). */
 export async function sendPage(reply: FastifyReply, view: View, page: Page, policy?: Policy) {
   return sendCompressed(reply, await writePage(reply, { view, page, policy }))
 }
@@ -124,7 +122,7 @@ export async function writePage(
   return documentOf(view, page)
 }
 
-/** Browsers would send `Origin: null` with a form. */
+/** Otherwise browsers send `Origin: null` with forms. */
 export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
   const { formAction = [], frames, images = [], referrer = 'same-origin' } = policy
   const allowed =
@@ -141,7 +139,7 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
     .type('text/html; charset=utf-8')
 }
 
-/** The script of the page removes it. */
+/** The page's script removes it. */
 export function notStarted({ texts }: View): Html {
   return html`<p class="not-started fault">${texts.unsupportedBrowser}</p>`
 }

@@ -1,10 +1,10 @@
-// Where may a browser go after a sign-in? A link must not choose that (P1, an open redirect).
+// Where may a browser go after a sign-in? No link may choose freely (P1, an open redirect).
 import { invalidField } from '../basics/errors.ts'
 import type { Site } from '../http/site.ts'
 
 type Places = { site: Site; pages: { prefix: string } }
 
-/** Also behind a proxy that strips the path of the public URL. */
+/** Also behind a proxy that strips the public URL's path. */
 export function pagePath({ site, pages }: Places, name: string): string {
   return `${new URL(site.publicUrl()).pathname.replace(/\/$/, '')}${pages.prefix}/${name}`
 }
@@ -16,10 +16,7 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/**
- * Returns undefined for a place that a link must not choose. CARILLON_RETURN_URLS, if set, allows
- * only its URLs and our pages.
- */
+/** Undefined for what no link may choose. CARILLON_RETURN_URLS allows its URLs and our pages. */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text
@@ -29,7 +26,7 @@ export function acceptedPlace(places: Places, text: string): string | undefined 
   return ownPages.some((page) => pagePath(places, page) === path) ? place : undefined
 }
 
-/** Throws INVALID_REQUEST. The default is the inbox. */
+/** Throws INVALID_REQUEST. The inbox by default. */
 export function readReturnTo(
   places: Places,
   field: string,
@@ -49,12 +46,12 @@ export function originOf({ site }: Pick<Places, 'site'>, place: string): string 
   return new URL(place, site.publicUrl()).origin
 }
 
-/** It travels in a cookie, of which a browser stores 4 KiB. */
+/** A cookie has it, and browsers store 4 KiB. */
 export const maxReturnToLength = 1_024
 
 /**
- * Browsers read a backslash as a slash, and leave out tabs and line breaks (URL Standard, section
- * 4.4): such a text is refused before it is parsed.
+ * Browsers take a backslash for a slash, and leave out tabs and line breaks (URL Standard, section
+ * 4.4), so such texts are refused unparsed.
  */
 export function returnTo(
   text: string,
@@ -70,7 +67,7 @@ export function returnTo(
   return url?.origin === origin && url.username === '' && url.password === '' ? url.href : undefined
 }
 
-/** `/.//host` begins with two slashes once resolved. */
+/** Resolved, `/.//host` begins with two slashes. */
 function pathHere(text: string, here: string): string | undefined {
   const url = text.startsWith('//') ? null : URL.parse(text, here)
   if (url === null || url.origin !== here || url.pathname.startsWith('//')) return undefined

@@ -1,12 +1,12 @@
-// Short names redirect to names with a hash, which browsers may keep for ever.
+// Short names redirect to hashed names, which browsers may keep for ever.
 import { type Exchange, forAnyone } from '../http/operation.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
 import { sendEncoded, sendStyleSheet } from '../http/response/send.ts'
 import type { PageNeeds, Pages } from './page.ts'
 
-/** A browser must not keep a response from before the origin was allowed. */
+/** Browsers must not keep a response from before the origin was allowed. */
 function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheControl: string) {
-  // Browsers send this service's origin, too.
+  // Browsers also send this service's origin.
   const isRefused =
     request.headers.origin !== undefined && comesFromOtherSite(request, site.allowedOrigins)
   return reply.headers({
@@ -33,14 +33,14 @@ export const clientScript = redirectTo(
   'The client `carillon-client`, as a JavaScript module',
 )
 
-/** Its place decides for which pages it is the worker, and a browser follows no redirect to one. */
+/** Its place decides which pages it serves, and browsers follow no redirect to a worker. */
 export const pushWorker = forAnyone({
   summary: 'The service worker of web push, for a page of the same origin',
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
   responses: { 200: 'asset', 304: 'none' },
   refusals: ['UNAVAILABLE'],
   async handle({ pages: { scripts } }: PageNeeds, request, reply) {
-    // It sends the new subscription if the browser replaces one.
+    // It sends the subscription that replaces another.
     const policy = `${reply.getHeader('content-security-policy')}; connect-src 'self'`
     reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
     reply.type('text/javascript; charset=utf-8')
@@ -57,7 +57,7 @@ export const asset = forAnyone({
   async handle(needs: PageNeeds, request, reply) {
     const { scripts } = needs.pages
     const { name } = request.params
-    // A node of another version may have sent the redirect.
+    // Another version's node may have sent the redirect.
     const entry = scripts.entryOf(name)
     if (entry !== undefined)
       return allowLoading(needs, { request, reply }, 'no-store').redirect(scripts.hashed(entry))

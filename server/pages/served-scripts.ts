@@ -1,5 +1,5 @@
-// Serves the files of pages, which element/build.js makes (docs/decisions/0038-served-scripts.md).
-// A name is looked up, and is never part of a path.
+// Serves the pages' files from element/build.js (docs/decisions/0038-served-scripts.md). A name is
+// looked up, and never becomes a path.
 import { readFileSync } from 'node:fs'
 import { noSuchRoute, unavailable } from '../basics/errors.ts'
 import type { EncodedFile, Encoding } from '../http/response/send.ts'
@@ -10,7 +10,7 @@ type Built = {
   imports: ReadonlyMap<string, readonly string[]>
 }
 
-/** The first that a client accepts is the smallest. */
+/** The first accepted one is the smallest. */
 const endings = { br: '.br', gzip: '.gz', identity: '' } as const
 
 export class ServedScripts {
@@ -78,7 +78,7 @@ export class ServedScripts {
   }
 }
 
-/** An import on demand has a bracket. */
+/** Imports on demand have a bracket. */
 function importsOf(files: readonly EncodedFile[] = []): string[] {
   const found = String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)
   return Array.from(found, ([, name = '']) => name)

@@ -1,4 +1,4 @@
-// Where to report a vulnerability (RFC 9116), and where users have passkeys
+// Where to report a vulnerability (RFC 9116), and where passkeys are
 // (https://www.w3.org/TR/passkey-endpoints/).
 import { notFound } from '../basics/errors.ts'
 import { component, example, string } from '../http/openapi/schema.ts'
@@ -9,7 +9,7 @@ import { pagePath } from './places.ts'
 
 const page = example(string(), 'https://bell.example.org/account')
 const dayMs = 86_400_000
-/** RFC 9116 recommends less than a year. */
+/** RFC 9116 recommends under a year. */
 const lifetimeMs = 180 * dayMs
 
 export const securityTxt = forAnyone({

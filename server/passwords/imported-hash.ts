@@ -1,11 +1,10 @@
-// Verifies hashes of other systems as these do, on libuv's threads. A sign-in replaces them
-// (credentials.ts).
+// Verifies other systems' hashes as those do, on libuv's threads. A sign-in replaces them.
 import { hash as digestOf, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidField } from '../basics/errors.ts'
 import { equalSecrets } from '../basics/secrets.ts'
 
-/** Other systems hash `password` as the client sent it; we hash `prepared`. */
+/** Other systems hash `password` as sent, we hash `prepared`. */
 export type Matches = (password: string, prepared: string) => Promise<boolean>
 
 type Derived = { salt: Buffer; key: Buffer }
@@ -17,7 +16,7 @@ export const knownFormats =
 
 const maxLength = 512
 
-// A hash may cost half a second and 128 MiB at each wrong password.
+// Each wrong password may cost half a second and 128 MiB.
 const maxBcryptCost = 13
 const maxIterations: Record<Digest, number> = {
   sha1: 2_000_000,
@@ -32,11 +31,11 @@ const maxArgon2Memory = 128 * 1024
 /** KiB, times the passes */
 const maxArgon2Work = 512 * 1024
 const maxArgon2Lanes = 16
-/** A shorter key would match other passwords. */
+/** A shorter one would match other passwords. */
 const minKey = 16
 const maxKey = 128
 
-/** Throws INVALID_REQUEST, also for a too expensive hash. */
+/** Throws INVALID_REQUEST, also for an expensive hash. */
 export function readHash(text: string): Matches {
   if (text.length <= maxLength)
     for (const [form, read, saltAs = 'base64', keyAs = 'base64'] of forms) {
@@ -47,7 +46,7 @@ export function readHash(text: string): Matches {
   return refuse(`has an unknown format; known are ${knownFormats}`)
 }
 
-/** passlib's Base64 has a full stop. */
+/** passlib's Base64 has full stops. */
 function bytesOf(text = '', encoding: Encoding): Buffer {
   return Buffer.from(encoding === 'base64' ? text.replaceAll('.', '+') : text, encoding)
 }
@@ -74,7 +73,7 @@ const forms: readonly Form[] = [
     readBcrypt,
   ],
   [whole`(?:argon2)?(?<phc>${argon2}\$(?<salt>${base64})\$(?<key>${base64}))`, readArgon2],
-  // passlib leaves `i=` out, and both pad no Base64.
+  // passlib leaves out `i=`, and both leave Base64 unpadded.
   [
     whole`\$pbkdf2(?:-(?<digest>sha1|sha256|sha512))?\$(?:i=)?${rounds}(?:,l=\d{1,3})?\$(?<salt>[./+A-Za-z0-9]+)\$(?<key>[./+A-Za-z0-9]+)`,
     readPbkdf2,
@@ -105,7 +104,7 @@ const forms: readonly Form[] = [
     'utf8',
     'hex',
   ],
-  // better-auth takes the text of the salt, and normalizes the password.
+  // better-auth takes the salt's text, and normalizes the password.
   [whole`(?<salt>[\da-f]{32}):(?<key>[\da-f]{128})`, readBetterAuth, 'utf8', 'hex'],
 ]
 
@@ -133,7 +132,7 @@ function readArgon2({ phc = '', v, m, t, p }: Groups, { salt, key }: Derived): M
   if (salt.length < 8 || salt.length > 48) refuse('has a salt that is not 8 to 48 bytes long')
   if (key.length < minKey || key.length > 64)
     refuse(`has a key that is not ${minKey} to 64 bytes long`)
-  // argon2's first version wrote no number, and the verifier takes none for the current one.
+  // argon2's first version had no number, and the verifier takes that for the current one.
   const versioned = (v === undefined ? phc.replace('$m=', '$v=16$m=') : phc).replaceAll(
     /={1,2}(?=\$|$)/g,
     '',

@@ -1,6 +1,5 @@
-// Hashes passwords with argon2id, a few at a time: each occupies a thread of libuv's pool for 30
-// ms, and files and DNS need that pool. Others wait in a short queue in which networks and accounts
-// take turns.
+// Hashes passwords with argon2id, a few at a time: each holds for 30 ms a thread of libuv's pool,
+// which files and DNS need. Others wait in a short queue in which networks and accounts take turns.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'
@@ -10,7 +9,7 @@ import { readHash } from './imported-hash.ts'
 export const usualCost = { memoryCost: 19_456, timeCost: 2 }
 const algorithm = { algorithm: 2, parallelism: 1, outputLen: 32 } as const
 
-/** Native code takes 10 ms of a start. */
+/** Loading native code would add 10 ms to a start. */
 const argon2 = () =>
   import('@node-rs/argon2').catch((cause: unknown) => {
     const problem = `The package @node-rs/argon2 does not run on ${process.platform} on ${process.arch}`
@@ -18,24 +17,21 @@ const argon2 = () =>
     throw unavailable(problem, remedy, cause)
   })
 
-/** A longer password is refused, never truncated. */
+/** Longer ones are refused, never truncated. */
 export const maxPasswordLength = 256
 
-/**
- * RFC 8265, section 4 (OpaqueString). It refuses nothing, so that a wrong password is only ever
- * wrong.
- */
+/** RFC 8265, section 4 (OpaqueString). It refuses nothing: a wrong password is only wrong. */
 export function preparePassword(text: string): string {
   return text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
 }
 
-/** It is verified for an unknown user, so that the response takes the same time. */
+/** Verified for an unknown user, to take the same time. */
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
 const operator: Attempt = { account: '' }
 /**
- * The wait is below the 9 s of late-writes.ts. With the delay, 200 connections that retry use a
- * fifth of the processor.
+ * The wait is below the 9 s of late-writes.ts. With the delay, 200 retrying connections use a fifth
+ * of the processor.
  */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
@@ -47,7 +43,7 @@ export class Passwords {
   readonly #cost: HashCost & typeof algorithm
   readonly #ownPrefix: string
 
-  /** Two of libuv's threads stay free for files and DNS. */
+  /** Leaves two of libuv's threads to files and DNS. */
   constructor({ threads, cost = usualCost }: { threads: number; cost?: HashCost | undefined }) {
     this.#cost = { ...algorithm, ...cost }
     this.#ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${algorithm.parallelism}$`
@@ -65,7 +61,7 @@ export class Passwords {
   }
 
   /**
-   * `replacement`: today's hash, if another matched. If `begin` throws, nothing is hashed. Throws
+   * `replacement`: today's hash if another matched. Hashes nothing if `begin` throws. Throws
    * UNAVAILABLE, and TIMEOUT if the client disconnects.
    */
   verify(
@@ -92,15 +88,15 @@ export class Passwords {
 }
 
 // Neither one network nor many addresses against one account block others (A12). Known devices wait
-// apart, so that no flood keeps them out (A21; docs/decisions/0039-limits-on-guesses.md).
+// apart, so no flood keeps them out (A21; docs/decisions/0039-limits-on-guesses.md).
 
-/** The client has proved that `device` is the user's. */
+/** `device` is proved to be the user's. */
 export type Attempt = Client & { signal?: AbortSignal }
 
 /** One account has at most so many of the places for known devices. */
 const maxKnownOfAccount = 2
 
-/** A client that retries at once costs little by `refusalDelayMs`. */
+/** `refusalDelayMs` makes immediate retries cheap. */
 export type Limits = {
   maxAtOnce: number
   maxWaiting: number
@@ -124,9 +120,8 @@ export class HashQueue {
   }
 
   /**
-   * A full queue refuses the oldest attempt of the largest group, in the half that is further above
-   * a quarter of the places; if equal, not of the known devices. Throws UNAVAILABLE, and TIMEOUT if
-   * `signal` aborts.
+   * A full queue refuses the largest group's oldest attempt, in the half further above a quarter of
+   * the places; if equal, not of known devices. Throws UNAVAILABLE, and TIMEOUT if `signal` aborts.
    */
   async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     if (attempt.signal?.aborted) throw clientLeft()
@@ -157,7 +152,7 @@ export class HashQueue {
     }
   }
 
-  /** Many devices take no more places than two. */
+  /** Many devices take only two places. */
   #hasKnownPlace({ account, device }: Attempt): boolean {
     if (device === undefined) return false
     const ofAccount = [...this.#known.waiting].filter(({ attempt }) => attempt.account === account)
@@ -176,7 +171,7 @@ export class HashQueue {
     else if (refused !== undefined) setTimeout(() => refused.refuse(tooMany()), delayMs)
   }
 
-  /** Every second turn is that of a known device, if one waits. */
+  /** Every second turn is a waiting known device's. */
   #startNext(): void {
     const [one, other] = this.#wasKnown ? [this.#others, this.#known] : [this.#known, this.#others]
     const turns = one.waiting.size > 0 ? one : other
@@ -189,7 +184,7 @@ export class HashQueue {
 
 const tooMany = () => overloaded('Too many sign-ins at once')
 
-/** The code keeps it out of the logged failures. */
+/** This code is not a logged failure. */
 function clientLeft(): CarillonError {
   return new CarillonError(
     'TIMEOUT',
@@ -221,8 +216,8 @@ class Turns {
     return waiter
   }
 
-  // Round robin: what counts is when the /48 or the account was last served, whichever is later;
-  // within a /48 its parts take turns, then accounts.
+  // Round robin: the later time of /48 and account counts; in a /48 parts take turns, then
+  // accounts.
   takeNext(): Waiter | undefined {
     const next = this.#takeLowest(
       (name, waiter) => Math.max(waiter.at, this.#servedAt.get(name) ?? 0),
@@ -237,8 +232,8 @@ class Turns {
     return next
   }
 
-  // Removes the oldest attempt of the largest network, or of the account for which the most /48
-  // wait. If an account counted attempts, one network could get others refused.
+  // Removes the oldest attempt of the largest network, or of the account with the most waiting /48.
+  // If an account counted attempts, one network could get others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
     for (const { names } of this.waiting) {

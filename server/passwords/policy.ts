@@ -1,5 +1,5 @@
-// Is a password acceptable? NIST SP 800-63B-4, section 3.1.1.2: length, a block list, known names,
-// no composition.
+// Is a password acceptable? NIST SP 800-63B-4, 3.1.1.2: length, block list, known names, no
+// composition.
 import { hash } from 'node:crypto'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type Fault, unavailable } from '../basics/errors.ts'
@@ -75,15 +75,14 @@ export function policyFault(
   return undefined
 }
 
-// RFC 8264, section 9.10. Ignorable code points pass, against section 9.13: a phone's emoji contain
-// them.
+// RFC 8264, section 9.10, not 9.13: ignorable code points pass, since phones' emoji have them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
 
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** UTF-16 units; a test compares. */
+/** UTF-16 units, as a test compares. */
 export const maxEntryLength = 20
 
 const productWords = ['carillon', 'notifications', 'notification', 'inbox', 'operator']
@@ -107,14 +106,14 @@ function wordsOf(text: string): string[] {
   return text.split(/[^\p{L}\p{M}\p{N}]/u).filter((word) => word !== '')
 }
 
-// @zxcvbn-ts/language-common lists 49,000 passwords, the most common first. Only 41 have 15
-// characters, so combinations are refused too.
+// @zxcvbn-ts/language-common has 49,000 passwords, most common first. Only 41 have 15 characters,
+// so it refuses combinations, too.
 
 export type BlockList = ReadonlyMap<string, number>
 
 let loading: Promise<BlockList> | undefined
 
-/** 30 ms and 20 MB: only a process that sets a password loads it. */
+/** 30 ms and 20 MB, only for a process that sets a password. */
 export function loadBlockList(): Promise<BlockList> {
   loading ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Map(dictionary['passwords-common'].map((entry, i) => [entry, i + 1])),
@@ -122,13 +121,10 @@ export function loadBlockList(): Promise<BlockList> {
   return loading
 }
 
-/** NIST allows no shorter password. */
+/** NIST allows none shorter. */
 const minOwnLength = 8
 
-/**
- * The text is one entry, perhaps repeated, with digits and punctuation. A long random number may
- * contain one.
- */
+/** One entry, perhaps repeated, with digits and punctuation. Long random numbers may have one. */
 export function isListed(text: string, blocked: BlockList): boolean {
   const letters = text.replace(/[^\p{L}\p{M}]/gu, '')
   return blocked.has(repeatedPiece(letters)) || isEntryWithAdditions(text, blocked)
@@ -155,7 +151,7 @@ const forwards =
 const sequences = forwards + [...forwards].reverse().join('')
 const minSequenceLength = 4
 
-/** Returns the binary logarithm of its place, at most 15. */
+/** The binary logarithm of its place, at most 15. */
 function bitsOf(piece: string, blocked: BlockList): number | undefined {
   if (piece.length >= minSequenceLength && sequences.includes(piece)) return 3
   const place = blocked.get(piece)
@@ -164,10 +160,7 @@ function bitsOf(piece: string, blocked: BlockList): number | undefined {
 
 const bitsOfCharacter = 4
 
-/**
- * The text is two entries, three common ones, or one with a few characters. Four random words are
- * harder.
- */
+/** Two entries, three common ones, or one with a few characters. Four random words are harder. */
 function isMadeOfEntries(text: string, blocked: BlockList): boolean {
   const joined = wordsOf(text).join('')
   const bits = [0]
@@ -186,7 +179,7 @@ function lettersIn(text: string): { start: number; end: number } {
   return { start: text.search(/[\p{L}\p{M}]/u), end: upToLast.length }
 }
 
-/** The last repetition may lack its last character. */
+/** The last one may lack a character. */
 function repeatedPiece(text: string): string {
   const characters = [...text]
   for (let period = 1; period <= (characters.length + 1) / 2; period++)
@@ -195,8 +188,8 @@ function repeatedPiece(text: string): string {
   return text
 }
 
-// Have I Been Pwned gets five of the 40 digits of the SHA-1, and returns the rest of all such
-// hashes: it does not learn the password (k-anonymity).
+// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes: it
+// learns no password (k-anonymity).
 
 const maxSize = 1024 * 1024
 
@@ -210,7 +203,7 @@ async function isBreached(
   const digest = hash('sha1', password, 'hex').toUpperCase()
   const prefix = digest.slice(0, 5)
   const suffix = digest.slice(5)
-  // The length of the answer would reveal the prefix.
+  // The answer's length would reveal the prefix.
   const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
   try {
     const response = await boundedFetch(

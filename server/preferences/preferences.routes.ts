@@ -37,10 +37,7 @@ import {
   readPreferences,
 } from './preferences.store.ts'
 
-/**
- * `wall`: the clock by which deliveries are muted. `mailUnread`: the rule of the service; undefined
- * without a mail server.
- */
+/** `wall`: the clock of mutes. `mailUnread`: the service's rule; undefined without mail server. */
 type Needs = { preferences: { store: Store; wall: () => number; mailUnread: MailRule | undefined } }
 
 export const get = forUser({
@@ -136,7 +133,7 @@ function choiceOf({ mutedUntil = null, mail = null, push = null }: Partial<Choic
   return { mutedUntil, mail, push }
 }
 
-/** What the service itself reports about an account is never muted. */
+/** The service's reports about an account are never muted. */
 const ownLabel = JSON.stringify({ en: 'Security', de: 'Sicherheit', fr: 'Sécurité' })
 const security: Category = { name: 'security', label: ownLabel, description: null, mandatory: 1 }
 
@@ -189,7 +186,7 @@ export const getCategory = forProducer({
   },
 })
 
-/** Throws NOT_FOUND without a name, INVALID_REQUEST for one that no producer can declare. */
+/** Throws NOT_FOUND without a name, INVALID_REQUEST for one that producers cannot declare. */
 function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
   const { category: name } = params
   if (name === '') throw notFound('The path has no name of a category')

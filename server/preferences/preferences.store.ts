@@ -1,4 +1,4 @@
-// What users have chosen, and the categories that producers declared. A delivery reads both by itself (delivery/delivery.store.ts).
+// Users' choices, and declared categories. A delivery reads both (delivery/delivery.store.ts).
 
 import { type Hours, type MailRule, type PushRule, ruleFor } from '../inbox/mail-rules.ts'
 import {
@@ -25,13 +25,13 @@ import { findUser, lockUser, type User } from '../users/users.store.ts'
 export const maxMuted = 200
 export const maxDeclared = 200
 
-/** `label` and `description` are JSON text: a string, or an object with a text for each language. */
+/** 0001-schema.sql explains the columns. */
 export type Category = {
   name: string
   label: string
   description: string | null
   mandatory: 0 | 1
-  /** Null means the rule of the service. */
+  /** Null for the service's rule. */
   mail?: MailRule | null
 }
 const categoryColumns = new Part('name, label, description, mandatory, mail')
@@ -44,7 +44,7 @@ export function* readCategory(of: {
     select ${categoryColumns} from category where application = ${of.application} and name = ${of.name}`
 }
 
-/** Declares a category, or replaces it. False, and changes nothing, if the application has `maxDeclared` others. */
+/** Declares or replaces a category. False, and no change, if there are `maxDeclared` others. */
 export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory, mail = null } = category
   const changed = yield* run`
@@ -56,17 +56,14 @@ export function* putCategory(category: Category & { application: string }): Writ
   return changed > 0
 }
 
-/** What the user's application has declared takes the place of what the producers of none have. */
+/** Declarations of the user's application precede those of producers of none. */
 function* declaredFor(application: string): Read<Map<string, Category>> {
   const rows = yield* all<Category>`
     select ${categoryColumns} from category where application in ('', ${application}) order by application, name`
   return new Map(rows.map((category) => [category.name, category]))
 }
 
-/**
- * `category` is '' for everything, and `mutedUntil` is ISO 8601 or 'forever'. Null: nothing is
- * chosen. `hours`: JSON of `Hours`, for everything.
- */
+/** 0001-schema.sql explains the columns. Null: no choice. */
 export type Choice = {
   category: string
   mutedUntil: string | null
@@ -76,7 +73,7 @@ export type Choice = {
 }
 const nothing: Choice = { category: '', mutedUntil: null, mail: null, push: null, hours: null }
 
-/** By category. Leaves out mutes that have ended at `now`. */
+/** By category, without mutes that have ended at `now`. */
 function* choicesOf(userId: string, now = ''): Read<Map<string, Choice>> {
   const rows = yield* all<Choice>`
     select category, case when muted_until > ${now} then muted_until end as "mutedUntil", mail, push, hours
@@ -88,7 +85,7 @@ function isAny({ mutedUntil, mail, push, hours }: Choice): boolean {
   return (mutedUntil ?? mail ?? push ?? hours) !== null
 }
 
-/** `present`: what the user's inbox has notifications of. */
+/** `present`: categories in the inbox. */
 export type Preferences = {
   user: User
   choices: Map<string, Choice>
@@ -128,7 +125,7 @@ export type Rules = {
   isPushed: (category: string | null) => boolean
 }
 
-/** `ofService`: the rule where neither the user nor the category has one. */
+/** `ofService`: without a rule of user or category. */
 export function* rulesOf({ id, application }: User, ofService: MailRule): Read<Rules> {
   const choices = yield* choicesOf(id)
   const declared = yield* declaredFor(application)
@@ -159,7 +156,7 @@ export function* rulesOf({ id, application }: User, ofService: MailRule): Read<R
 
 type Given<Value> = { [Name in keyof Value]?: Value[Name] | undefined }
 export type Chosen = Pick<Choice, 'category'> & Given<Omit<Choice, 'category' | 'hours'>>
-/** What is undefined stays as it is. */
+/** Undefined stays as it is. */
 type Change = { userId: string; choices?: readonly Chosen[]; hours?: Given<Hours>; now: string }
 
 function given<Value extends object>(change: Value) {
@@ -168,9 +165,9 @@ function given<Value extends object>(change: Value) {
 }
 
 /**
- * Null ends a mute or a rule; mutes that have ended are removed. A delivery that begins afterwards
- * is muted, and what waits to be sent is decided about again. Returns 'too-many' if more than
- * `maxMuted` categories would have a mute or a rule; then nothing is changed.
+ * Null ends a mute or a rule; ended mutes are removed. Later deliveries are muted, and what waits
+ * is decided again. Returns 'too-many', and changes nothing, if more than `maxMuted` categories
+ * would have a mute or a rule.
  */
 export function* changePreferences(change: Change): Write<'done' | 'absent' | 'too-many'> {
   const { userId, choices = [], now } = change

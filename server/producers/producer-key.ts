@@ -1,4 +1,4 @@
-// A key is displayed once and stored as a hash.
+// A key is displayed once, and stored as a hash.
 import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
@@ -10,7 +10,7 @@ import type { KeyRate, Producer } from './producers.store.ts'
 import * as stored from './producers.store.ts'
 
 export const scopes = ['send', 'users', 'webhooks'] as const
-/** The delivery checks again, and calls `checkAgain` if it changed. */
+/** The delivery compares, and calls `checkAgain` after a change. */
 export type Sender = Pick<
   Producer,
   'id' | 'application' | 'scopes' | 'createsUsers' | 'secretHash'
@@ -21,7 +21,7 @@ export type Sender = Pick<
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000
-/** A revoked key never delivers meanwhile. */
+/** A revoked key still delivers nothing. */
 const rememberedMs = 1_000
 const maxRemembered = 1_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
@@ -86,7 +86,7 @@ export class ProducerKeys {
     if (producer === undefined || !isValid(producer, { ...presented, at })) return null
     this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
-      // A failure loses only the time of this use.
+      // A failure loses this use's time.
       store.write(stored.touchProducer, { producerId: producer.id, at }).catch(() => {})
     }
     return producer
@@ -100,7 +100,7 @@ export class ProducerKeys {
     return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null
   }
 
-  /** The earlier secret is accepted for `overlapMs` more. Throws NOT_FOUND. */
+  /** Accepts the earlier secret for `overlapMs` more. Throws NOT_FOUND. */
   async rotate(
     producerId: string,
     overlapMs: number,

@@ -1,4 +1,4 @@
-// Producers and the secrets of their keys.
+// Producers and their keys' secrets.
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, Part, type Read, run, send, type Write } from '../store/statements.ts'
@@ -8,7 +8,7 @@ export type KeyRate = { quota: number; seconds: number }
 export type Producer = {
   id: string
   name: string
-  /** A producer with '' reaches every user. */
+  /** '' reaches every user. */
   application: string
   secretHash: string
   scopes: readonly string[]
@@ -92,7 +92,7 @@ export function* revokeProducer(
   return 'done'
 }
 
-/** Changes nothing and returns 'absent' if the producer is unknown or revoked. */
+/** Returns 'absent', and changes nothing, for an unknown or revoked producer. */
 export function* rotateProducer(
   rotation: { producerId: string; secretHash: string; previousUntil: number } & Audited,
 ): Write<'done' | 'absent'> {
@@ -115,7 +115,7 @@ export function* touchProducer({
   yield* send`update producer set last_used_at = ${at} where id = ${producerId}`
 }
 
-/** Returns the uses of all nodes; 0 for an older window. */
+/** Returns all nodes' uses; 0 for an older window. */
 export function* countUses(uses: {
   producerId: string
   window: number

@@ -1,4 +1,4 @@
-// The end of a sign-in with a provider: a sign-in, a code for a token, or a linked account.
+// Ends a sign-in with a provider: by a sign-in, a code for a token, or a linked account.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
@@ -54,10 +54,10 @@ export async function finishFlow(
     const signedIn = { provider, identity: await provider.identify(response, flow), source }
     if (flow.linking === undefined) user = await userOfAccount(needs, signedIn)
     const next = await finishSignIn(needs, { flow, user, signedIn }, { request, reply })
-    // The cookie later proves that this browser may use the code or challenge.
+    // The cookie will prove that this browser may use the code or challenge.
     if (next === undefined || flows.bondOf(flow).flow === undefined) forget()
     else await flows.keepFlow(needs, reply, flow)
-    // Browsers send a fragment to no server.
+    // Browsers send no fragment to a server.
     return next === undefined
       ? flow.returnTo
       : `${flow.returnTo.replace(/#.*/, '')}#${new URLSearchParams(next)}`
@@ -72,7 +72,7 @@ export async function finishFlow(
   }
 }
 
-/** Without a user, a refusal has a hash of the provider's name. */
+/** A refusal without a user hashes the provider's name. */
 function sourceFrom(needs: ProviderNeeds, { setting }: Provider, request: FastifyRequest) {
   return { ...sourceOf(needs, request), actor: `provider:${setting.name}` }
 }
@@ -109,7 +109,7 @@ async function finishSignIn(
   }
 }
 
-/** No URL may have a token, so the page gets a code for the next one. */
+/** No URL may have a token, so the page gets a code. */
 async function finishLinking(
   needs: ProviderNeeds,
   { flow, signedIn }: Pick<Finished, 'flow' | 'signedIn'>,
@@ -203,7 +203,7 @@ type CodeData = Bond & {
   rotated: Subject | undefined
 }
 
-/** The same for every code that is not valid. */
+/** One error for every invalid code. */
 function invalidCode(): CarillonError {
   const problem =
     'This code is not valid here: it was used, has expired, or belongs to another browser or page'
@@ -217,7 +217,7 @@ async function callerOf(needs: ProviderNeeds, request: FastifyRequest, { caller:
     return subject
   }
   const caller = await authenticate(needs, request)
-  // A token of the session could not give the browser the next cookie.
+  // A session's token could not give the browser its next cookie.
   const isSame =
     caller?.userId === begun.userId &&
     caller.signInId === begun.signInId &&

@@ -1,5 +1,4 @@
-// A sign-in with a provider that has begun. A sealed cookie has it, so that nobody else can finish
-// it (RFC 6749, section 10.12) and nothing is stored.
+// A begun sign-in with a provider. Only its sealed cookie can finish it (RFC 6749, 10.12).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../basics/errors.ts'
 import { equalSecrets, hashOf, randomText } from '../basics/secrets.ts'
@@ -19,14 +18,14 @@ export type Flow = Checks & {
   variant: Variant
   returnTo: string
   expiresAt: number
-  /** SHA-256 of the page's verifier (RFC 7636, S256). */
+  /** The verifier's SHA-256 (RFC 7636, S256). */
   challenge?: string | undefined
   /** The request has to come from there. */
   origin?: string
   linking?: Linking
 }
 
-/** More cookies would fill the header fields. */
+/** More would fill the header fields. */
 const maxFlows = 4
 
 type Begun = Omit<Flow, keyof Checks | 'provider' | 'expiresAt'> & { provider: Provider }
@@ -72,7 +71,7 @@ export function flowId(state: string): string {
   return state.slice(0, 8)
 }
 
-/** Another site's page has no cookie: verifier and origin take its place. */
+/** A page of another site has verifier and origin in place of a cookie. */
 export function bondOf({ state, challenge, origin }: Flow): Bond {
   const isOfPage = challenge !== undefined && origin !== undefined
   return isOfPage

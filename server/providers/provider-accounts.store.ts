@@ -1,5 +1,5 @@
-// The accounts of users at providers. The user's row is locked first. An account is found without
-// its user, so the column is not user_id.
+// Users' accounts at providers. Each change first locks the user's row. An account is found without
+// its user: the column is not user_id.
 
 import { record } from '../audit/audit.store.ts'
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
@@ -9,10 +9,10 @@ import { all, exists, get, type Read, run, send, type Write } from '../store/sta
 import { type Rotating, rotating } from '../users/access/rotation.store.ts'
 import { lockUsers, type User, userColumns } from '../users/users.store.ts'
 
-/** Both are compared byte by byte. */
+/** Compared byte by byte. */
 type ProviderAccountKey = { issuer: string; subject: string }
 
-/** `email` is for display only. */
+/** `email`: only for display. */
 type ProviderAccount = ProviderAccountKey & {
   email: string | null
   createdAt: number
@@ -50,8 +50,8 @@ type LinkProviderAccount = NewAccount & { userId: string } & Rotating & Audited
 type Linked = 'done' | 'unchanged' | 'taken' | 'has-another'
 
 /**
- * Links an account, and rotates the sign-in. Returns 'taken' if another user has it, 'has-another'
- * if the user has one of this issuer; then it changes nothing.
+ * Links an account, and rotates the sign-in. Changes nothing if it returns 'taken' (another user
+ * has it) or 'has-another' (the user has one of this issuer).
  */
 export const linkProviderAccount = rotating(function* (link: LinkProviderAccount): Write<Linked> {
   const { issuer, subject, userId } = link
@@ -72,7 +72,7 @@ type UnlinkProviderAccount = {
   Audited
 
 /**
- * Removes an account, and rotates the sign-in. Returns 'last' and changes nothing without another
+ * Removes an account, and rotates the sign-in. Returns 'last', and changes nothing, without another
  * way to sign in.
  */
 export const unlinkProviderAccount = rotating(function* (

@@ -1,5 +1,5 @@
-// Users are found by issuer and subject alone: an address can be given to another person, and not
-// every provider verifies it (decision 0049).
+// Finds users by issuer and subject alone: an address can pass to another person, and not every
+// provider verifies it (decision 0049).
 import { auditEntry, type RequestSource } from '../audit/entry.ts'
 import { type CarillonError, conflict, forbidden } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -11,7 +11,7 @@ import * as stored from './provider-accounts.store.ts'
 
 export type SignedIn = { provider: Provider; identity: Identity; source: RequestSource }
 
-/** May be disabled. Throws TOO_MANY_REQUESTS before it writes. */
+/** The user may be disabled. Throws TOO_MANY_REQUESTS before it writes. */
 export async function userOfAccount(
   { store, users, guesses }: ProviderNeeds,
   { provider, identity, source }: SignedIn,
@@ -32,7 +32,7 @@ export async function userOfAccount(
   return store.write(stored.addProviderUser, { issuer, subject, newId: id, ...profile, at, audit })
 }
 
-/** An unknown user and a disabled one get the same response. */
+/** One error for unknown and disabled users. */
 export function noActiveUser({ setting }: Provider): CarillonError {
   return forbidden(
     `Your account at ${setting.displayName} belongs to no active user here`,
@@ -76,13 +76,13 @@ export async function linkAccount(
   return outcome
 }
 
-/** The proof is that of the flow, not of the request. */
+/** The flow's proof, not the request's. */
 export function signInEnded(): CarillonError {
   const problem = 'The sign-in that began to link an account has ended'
   return forbidden(problem, 'Sign in and begin again.')
 }
 
-/** It must not stop the sign-in. */
+/** A faulty profile must not stop the sign-in. */
 async function newProfile(
   identity: Identity,
 ): Promise<{ displayName: string | null; email: string | null }> {

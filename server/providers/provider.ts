@@ -1,5 +1,5 @@
 // One OpenID provider, by code flow with PKCE (OpenID Connect Core 1.0, RFC 7636). openid-client
-// checks what the specifications require.
+// checks what these require.
 import type { Configuration, IDToken } from 'openid-client'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { CarillonError, forbidden, overloaded } from '../basics/errors.ts'
@@ -9,7 +9,7 @@ import type { ProvedFactor } from '../http/operation.ts'
 /** RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
 export type Checks = { state: string; nonce: string; verifier: string }
 
-/** `factor`: what the user proved there. `email` only if the provider verified it. */
+/** `factor`: proved there. `email`: only if verified there. */
 export type Identity = {
   subject: string
   factor: ProvedFactor | undefined
@@ -20,14 +20,14 @@ type Dependencies = { now: () => number; onFailure: (provider: string, reason: s
 
 /** openid-client reads the keys again. */
 const metadataKeptForMs = 3_600_000
-/** One request to an unreachable provider, whatever clients send. */
+/** Clients cause only one request to an unreachable provider. */
 const attemptEveryMs = 5_000
 const logEveryMs = 60_000
 const maxWaiting = 50
 /** Core, section 2. */
 const subjectShape = /^[\x20-\x7e]{1,255}$/
 const clockToleranceSeconds = 60
-/** The user may have proved a factor at the provider so long ago. */
+/** The factor may have been proved there so long ago. */
 const factorMaxAgeSeconds = 3_600
 
 export class Provider {
@@ -63,8 +63,7 @@ export class Provider {
   }
 
   /**
-   * Throws FORBIDDEN if the provider refused or a check fails; INVALID_REQUEST for a used code;
-   * UNAVAILABLE.
+   * Throws FORBIDDEN after a refusal or failed check, INVALID_REQUEST for a used code, UNAVAILABLE.
    */
   async identify(response: URL, { state, nonce, verifier }: Checks): Promise<Identity> {
     return this.#guarded(async () => {
@@ -100,9 +99,8 @@ export class Provider {
   }
 
   /**
-   * Counts a signed ID token alone that says when the user signed in there (`auth_time`), a short
-   * time ago. No other site can ask for the proofs `phr` and `phrh` (OpenID Connect EAP ACR Values
-   * 1.0).
+   * Only a signed ID token counts, with a recent sign-in there (`auth_time`). No other site can
+   * request the proofs `phr` and `phrh` (OpenID Connect EAP ACR Values 1.0).
    */
   #factorIn({ acr, amr, auth_time: at }: IDToken): ProvedFactor | undefined {
     const { factors } = this.setting
@@ -116,7 +114,7 @@ export class Provider {
       : undefined
   }
 
-  /** Joins a running read, and one that failed a moment ago. */
+  /** Joins a running read, or one that just failed. */
   #configuration(): Promise<Configuration> {
     const { now } = this.#dependencies
     const at = now()
@@ -181,7 +179,7 @@ export class Provider {
     }
   }
 
-  /** openid-client's errors contain tokens: neither a response nor the log gets them. */
+  /** Errors of openid-client contain tokens, so neither response nor log gets them. */
   async #refusalOf(error: unknown): Promise<CarillonError> {
     const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import(
       'openid-client'
@@ -239,7 +237,7 @@ export class Provider {
   }
 }
 
-/** Its other errors are failed checks. */
+/** Other errors are failed checks. */
 const unreadable =
   /^OAUTH_(TIMEOUT|ABORT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)|(MISSING|INVALID)_SERVER_METADATA)$/
 
@@ -270,7 +268,7 @@ function profileOf(claims: Readonly<Record<string, unknown>>) {
   const { name, email, email_verified: isVerified } = claims
   return {
     displayName: typeof name === 'string' ? name : null,
-    // Some send "true". Anybody can write an unverified address there.
+    // Some send "true". Anyone can enter an unverified address there.
     email:
       typeof email === 'string' && (isVerified === true || isVerified === 'true') ? email : null,
   }

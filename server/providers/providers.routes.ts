@@ -43,7 +43,7 @@ export const start = forAnyone({
     const { variant = dependencies.site.variant, return_to: wanted, challenge } = request.query
     const provider = flows.providerOf(dependencies, request)
     const returnTo = readReturnTo(dependencies, 'return_to', wanted)
-    // The link's author may have written the challenge, and redirect the code.
+    // The link's author may have made the challenge, and redirect the code.
     const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in/providers.md)`
     if (challenge !== undefined) throw invalidField('challenge', reason)
     if (variant === 'stateless' && originOf(dependencies, returnTo) !== originOf(dependencies, '/'))
@@ -63,7 +63,7 @@ export const startByForm = forAnyone({
   responses: { 303: 'none' },
   refusals: ['FORBIDDEN', 'UNAVAILABLE'],
   failurePage,
-  /** A browser sets `Origin`. */
+  /** Browsers set `Origin`. */
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { origin } = request.raw.headers
     const isOurs = origin === originOf(dependencies, '/')
@@ -168,7 +168,7 @@ export const link = forUser({
     'Begin to link an account at a provider: the page sends its browser to the URL in the response',
   body: shapes.ProviderLinkBody,
   responses: { 201: shapes.ProviderLinkResponse },
-  /** Another site could begin it for an account of its own. */
+  /** Another site could begin it for its own account. */
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { caller } = request
     const provider = flows.providerOf(dependencies, request)

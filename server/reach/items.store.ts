@@ -1,4 +1,4 @@
-// What mails, pushes and events say about notifications is read when they leave.
+// Mails, pushes and events read these notifications when they leave.
 import { localize } from '../inbox/notification-json.ts'
 import { userKey } from '../inbox/user-key.ts'
 import { all, inList, Part, type Read } from '../store/statements.ts'
@@ -24,7 +24,7 @@ export const itemColumns = new Part(`
 
 type Ids = { userId: string; ids: readonly string[] }
 
-/** Returns the ids of those that are unread now, in the given order. */
+/** Returns the ids of the unread ones, in the given order. */
 export function* unreadOf({ userId, ids }: Ids): Read<string[]> {
   const rows = yield* all<{ id: string }>`
     select id from notification where user_id = ${userKey(userId)} and state = 'unread' and id ${inList(ids)}`
@@ -32,7 +32,7 @@ export function* unreadOf({ userId, ids }: Ids): Read<string[]> {
   return ids.filter((id) => unread.has(id))
 }
 
-/** Returns notifications as they are now, by id. What is gone is absent. */
+/** Returns notifications as they are now, by id, without those that are gone. */
 export function* itemsOf({ userId, ids }: Ids): Read<Map<string, Item>> {
   const rows = yield* all<Item>`
     select ${itemColumns} from notification where user_id = ${userKey(userId)} and id ${inList(ids)}`

@@ -2,10 +2,7 @@ import type { readSmtpUrl } from '../config/values.ts'
 import { html } from '../pages/html.ts'
 import { languageFor, type TextsOf, textsOf } from '../pages/texts/texts.ts'
 
-/**
- * `id`: of the outbox's row, so that a mail that is sent again has the same Message-ID.
- * `references`: without `<>`.
- */
+/** `id`: the outbox row's, so that repetitions share a Message-ID. `references`: without `<>`. */
 export type Mail = {
   to: string
   subject: string
@@ -20,27 +17,21 @@ export type Mail = {
 type MailerOptions = {
   server: ReturnType<typeof readSmtpUrl>
   sender: () => { name: string; address: string }
-  /**
-   * False for a server on this machine, or if the operator allowed it: others can then read links.
-   */
+  /** False for this machine's server, or if the operator allows it: others can read links then. */
   needsTls: boolean
 }
 
-/** Much less than the 15 minutes that a link lives. */
+/** A link lives for 15 minutes. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
 /**
- * A new connection costs six exchanges, a mail on an open one two: it stays open while mails
- * follow. Mail servers limit a client's connections.
+ * A mail costs six exchanges on a new connection, two on an open one. Servers limit connections.
  */
 const connections = { pool: true, maxConnections: 4, idleTimeout: 500 } as const
 
-/**
- * Resolves when the server has accepted the mail. Errors have neither the mail nor the server's
- * password.
- */
+/** Resolves when the server has accepted the mail. Errors have neither mail nor password. */
 export function mailer({ server, sender, needsTls }: MailerOptions): (mail: Mail) => Promise<void> {
   const { host, port, isTls, auth } = server
-  // A mail contains nothing but its texts.
+  // A mail has nothing but its texts.
   const closed = { disableFileAccess: true, disableUrlAccess: true }
   const tls = {
     secure: isTls,
@@ -68,12 +59,12 @@ export function mailer({ server, sender, needsTls }: MailerOptions): (mail: Mail
     await opened.sendMail({
       ...content,
       from,
-      // As objects: a text would be parsed, and could name other addresses, such as `a:eve@example.org`.
+      // A text would be parsed, and could name other addresses, such as `a:eve@example.org`.
       to: { name: '', address: to },
       envelope: { from: from.address, to: [{ name: '', address: to }] },
       ...(id && { messageId: `<${id}@${domain}>` }),
       ...(references && { references: `<${references}@${domain}>` }),
-      // RFC 3834: no answer of an absent person's program.
+      // RFC 3834: an absent person's program does not answer.
       headers: { ...headers, 'auto-submitted': 'auto-generated' },
     })
   }
@@ -85,7 +76,7 @@ type Content<Kind extends keyof Texts> = {
   facts: Omit<Parameters<Texts[Kind]>[0], 'service'>
 }
 
-/** `acceptLanguage`: for a user whose `locale` is not known. */
+/** `acceptLanguage`: if the user's `locale` is not known. */
 export type UserMail = {
   to: string
   locale: string | null

@@ -1,7 +1,6 @@
-// Users hear of a sign-in from a new device and of every change of a credential (OWASP ASVS 5.0,
-// 6.3.7), the latter also by mail. A notice is made from an audit entry, so no change is recorded
-// without it. It links to the account page, where the user can say that it was another person.
-// Operators hear of what the service gave up.
+// Users hear of a sign-in from a new device and of each change of a credential (OWASP ASVS 5.0,
+// 6.3.7), the latter also by mail. Each notice comes from an audit entry, so no change is recorded
+// without one. Operators hear of what the service gave up.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
@@ -25,7 +24,7 @@ import type { Outbox } from './outbox.ts'
 type Texts = TextsOf<'service'>['notices']
 type NoticeKind = keyof Texts['titles']
 
-/** The response never waits longer for the notice. */
+/** The response waits no longer for the notice. */
 const maxDelayMs = 250
 export type Notice = {
   title: string
@@ -40,7 +39,7 @@ export type NoticeOptions = {
   store: Store
   guesses: Pick<Guesses, 'beginNoticeMail'>
   now: () => number
-  /** Once for each `id`: false if it was delivered before. */
+  /** Delivers once for each `id`; false if it did before. */
   deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
   ofNewDevices: boolean
   outbox: Pick<Outbox, 'join'> | undefined
@@ -64,7 +63,7 @@ export class Notices {
     })
   }
 
-  /** Resolves soon. Every node may note an entry of a command: one delivers it. */
+  /** Resolves soon. Every node may note a command's entry, but one delivers it. */
   async note(entry: AuditEntry): Promise<void> {
     const { userId } = entry
     if (eventsForOperators.has(entry.event)) {
@@ -77,10 +76,7 @@ export class Notices {
     await this.#briefly(sent, { event: 'change-not-notified', userId, kinds })
   }
 
-  /**
-   * Resolves soon. If the delivery fails, the device stays unknown, and its next sign-in sends the
-   * notice.
-   */
+  /** Resolves soon. If it fails, the device stays unknown, so its next sign-in sends the notice. */
   async noteDevice(device: NewDevice): Promise<void> {
     const { userId, signInId } = device
     await this.#briefly(this.#sendDevice(device), {
@@ -145,7 +141,7 @@ export class Notices {
   async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
     const { store, deliver, pagesUrl } = this.#options
     const user = await store.read(findUser, userId)
-    // A user without a username signs in by neither a name nor an address.
+    // Without a username, a user signs in by neither name nor address.
     if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
     const { notices: texts } = await textsOf('service', languageFor(undefined, user.locale))
     const { signInId, userAgent, address, at } = entry
@@ -160,7 +156,9 @@ export class Notices {
     for (const to of addresses) if (to !== null) await this.#mail(userId, to, `${entry.id}.${kind}`)
   }
 
-  /** The mail is one more row of the outbox, or the change is one more of a row that waits. `joined`: the id of the entry and the kind. */
+  /**
+   * Adds a row to the outbox, or the change to a waiting row. `joined`: the entry's id, the kind.
+   */
   async #mail(userId: string, to: string, joined: string): Promise<void> {
     const { now, outbox } = this.#options
     const at = now()
@@ -168,8 +166,7 @@ export class Notices {
   }
 
   /**
-   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next one has the changes. Undefined
-   * without a user.
+   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined without a user.
    */
   async renderMail({
     ownerId: userId,
@@ -185,7 +182,7 @@ export class Notices {
     )
     const found = await store.read(entriesOf, { userId, ids: joined.map(([id]) => id) })
     const entries = new Map(found.map((entry) => [entry.id, entry]))
-    // A mail that the server refused is counted once.
+    // A refused mail is counted once.
     if (tries === 0) await guesses.beginNoticeMail({ userId, to })
     const language = languageFor(undefined, user.locale)
     const { notices: texts } = await textsOf('service', language)
@@ -202,7 +199,7 @@ export class Notices {
   }
 }
 
-/** Empty for an entry that is about no credential. A first password changes nothing. */
+/** Empty for an entry about no credential. A first password changes nothing. */
 function kindsOf({ event, detail, actor }: AuditEntry): NoticeKind[] {
   if (event === 'password-reset') return detail?.isFirst === true ? [] : ['password-changed']
   if (event === 'factor-added')
@@ -214,7 +211,7 @@ function kindsOf({ event, detail, actor }: AuditEntry): NoticeKind[] {
   return namedKinds.filter((kind) => names.includes(kind))
 }
 
-/** What an operator does to a user on the page /operator, beside the changes of credentials. */
+/** What an operator does to a user on /operator, beside changes of credentials. */
 const ofOperatorPage = ['user-signed-out', 'user-disabled', 'user-enabled', 'link-created'] as const
 
 const namedKinds: readonly NoticeKind[] = [
@@ -236,7 +233,7 @@ function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null):
   return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
 }
 
-/** Who did it, from where, and what to do if it is a surprise. The inbox displays when, in the reader's time. */
+/** Who did it, from where, and what to do about it. The inbox displays when. */
 function bodyOf(texts: Texts, kind: NoticeKind, { actor, address, userAgent }: AuditEntry): string {
   if (kind === 'mail-stopped') return texts.mailStopped
   const [by = ''] = actor.split(':', 1)

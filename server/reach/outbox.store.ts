@@ -1,16 +1,13 @@
 // A process claims due rows in a short write, sends them without a transaction, then deletes or
-// delays them. If the process dies, they are free again: on PostgreSQL with its advisory lock, on
-// SQLite at the next start. A row can be sent twice, and is never lost.
+// delays them. If it dies, they are free again: on PostgreSQL with its advisory lock, on SQLite at
+// the next start. A row can be sent twice but is never lost.
 import { record, recordLogged } from '../audit/audit.store.ts'
 import { type Audited, holderLock } from '../store/events.ts'
 import { all, get, inList, Part, type Read, run, send, type Write } from '../store/statements.ts'
 
 export type Channel = 'mail' | 'push' | 'webhook'
 
-/**
- * `queue`: '' for mails, the host of a push service, or a webhook. `target`: '' if it is decided at
- * the sending. `ids`: JSON. `at`: since when it waits.
- */
+/** 0001-schema.sql explains the columns. `target`: '' if the sending decides. */
 export type NewRow = {
   id: string
   kind: string
@@ -78,12 +75,11 @@ export function* addTestMail({
   yield* record(audit)
 }
 
-/** Beyond so many entries of a row the newest take the last places: they may matter most. */
+/** The newest take the last places, as they may matter most. */
 export const maxJoined = 50
 
 /**
- * The row that waits gets the ids, so that what happens while a mail waits is in that mail. A row
- * that is being sent does not count.
+ * The waiting row gets the ids, so its mail has what happened since. Rows being sent do not count.
  */
 export function* joinOutbox({
   id,
@@ -101,9 +97,9 @@ export function* joinOutbox({
 
 type Due = { channel: Channel; at: number }
 
-/** The queues with a due row that is free, that of the row which has been due for longest first. */
+/** The queues with a free due row, longest due first. */
 export function* dueQueues({ channel, at }: Due): Read<string[]> {
-  // Steps from queue to queue in the index, past the rows of each.
+  // Steps from queue to queue in the index, past their rows.
   const rows = yield* all<{ queue: string }>`
     with recursive found (queue) as (
       select min(queue) from outbox where channel = ${channel}
@@ -120,7 +116,7 @@ export function* dueQueues({ channel, at }: Due): Read<string[]> {
 
 type Claim = Due & { holder: number; places: readonly { queue: string; limit: number }[] }
 
-/** Due rows that no living process has, of each queue those that have been due for longest. */
+/** Claims due rows that no living process has, of each queue the longest due. */
 export function* claimOutbox({ holder, channel, at, places }: Claim): Write<OutboxRow[]> {
   const rows: OutboxRow[] = []
   for (const { queue, limit } of places)
@@ -136,13 +132,13 @@ export function* claimOutbox({ holder, channel, at, places }: Claim): Write<Outb
 
 type Held = { id: string; holder: number }
 
-/** If the process still has the row. Its entry's line is written already. */
+/** If the process still has the row. The log has its entry's line. */
 export function* removeFromOutbox({ id, holder, audit }: Held & Audited): Write<void> {
   if ((yield* run`delete from outbox where id = ${id} and holder = ${holder}`) > 0)
     yield* recordLogged([...(audit ?? [])])
 }
 
-/** Changes nothing if the process has lost the row. */
+/** Changes nothing if the process lost the row. */
 export function* delayInOutbox({
   id,
   holder,
@@ -156,7 +152,10 @@ export function* delayInOutbox({
     where id = ${id} and holder = ${holder}`
 }
 
-/** At a process's end, on SQLite those of the process before, and those whose outcome was not stored. */
+/**
+ * It is for a process's end, on SQLite for rows of the process before, and for those whose outcome
+ * was not stored.
+ */
 export function* freeOutbox({
   holder,
   channel,
@@ -170,7 +169,7 @@ export function* freeOutbox({
     update outbox set holder = null where holder = ${holder} and channel = ${channel} and not (id ${inList(kept)})`
 }
 
-/** In the order in which they are due; with `id` only that row. */
+/** In due order; with `id` only that row. */
 export function* listOutbox({
   limit,
   id = null,
@@ -186,7 +185,7 @@ export function displayedRow({ id, kind, tries, reason, dueAt, at, holder }: Out
   return {
     id,
     kind,
-    // A row that a backend reads has its cursor there.
+    // A row to be read has its cursor there.
     tries: kind === 'event-to-read' ? 0 : tries,
     reason,
     dueAt,
@@ -198,8 +197,8 @@ export function displayedRow({ id, kind, tries, reason, dueAt, at, holder }: Out
 type Chosen = { ids: readonly string[] | null } & Audited
 
 /**
- * All with null. Returns how many. One that is being sent stays as it is, and so does an event that
- * a backend reads: it would be too old at once.
+ * Null means all. Returns how many. A row being sent stays as it is, and so does an event to be
+ * read, which would be too old at once.
  */
 export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number> {
   return yield* run`
@@ -207,7 +206,7 @@ export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number
     where kind <> 'event-to-read' and ${isFree} and (${ids === null ? 1 : 0} = 1 or id ${inList(ids ?? [])})`
 }
 
-/** All with null. Returns how many. One that is being sent stays. */
+/** Null means all. Returns how many. A row being sent stays. */
 export function* dropFromOutbox({ ids, audit }: Chosen): Write<number> {
   const removed = yield* run`
     delete from outbox where ${isFree} and (${ids === null ? 1 : 0} = 1 or id ${inList(ids ?? [])})`

@@ -1,6 +1,6 @@
-// Claims the rows of one channel that are due, sends four of a host at the same time, and removes
-// or delays each. No row waits for the rows of another host. The part that added a row reads what it
-// is about when it is sent. A failed row waits, each time twice as long, and is given up after a day.
+// Claims due rows of one channel, sends four of a host at once, and removes or delays each. No host
+// waits for another. A row's content is read when it is sent. A failed row waits, each time twice
+// as long, for a day at most.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
@@ -13,13 +13,13 @@ import * as stored from './outbox.store.ts'
 
 export type RowKind = {
   /**
-   * Does nothing without a reason to send it. Throws TOO_MANY_REQUESTS if it has to wait. What it sets
-   * in `ids` is stored if it fails.
+   * Does nothing if no reason is left. Throws TOO_MANY_REQUESTS if it has to wait. What it sets in
+   * `ids` is stored if it fails.
    */
   deliver: (row: OutboxRow) => Promise<void>
-  /** Without it, a row waits for at most a day. */
+  /** A day without it. */
   maxAgeMs?: number
-  /** The row is too old, or its target refuses it for good. */
+  /** The row is too old, or its target refused it for good. */
   givenUp?: (row: OutboxRow, isRefused: boolean) => Promise<void>
 }
 
@@ -33,9 +33,9 @@ type Options = {
   log: Log
   /** Without it, a queue is a host. */
   hostOf?: (queue: string) => string
-  /** Whoever has it gets at most `maxOfOwner` places. */
+  /** An owner gets at most `maxOfOwner` places. */
   ownerOf?: (queue: string) => string | undefined
-  /** Nothing is sent to it now. */
+  /** Now nothing is sent to it. */
   isPaused?: (queue: string) => boolean
 }
 type Row = OutboxRow & { holder: number }
@@ -50,7 +50,7 @@ const maxHosts = 250
 const dayMs = 24 * 3_600_000
 const firstDelayMs = 30_000
 const maxDelayMs = 3_600_000
-/** A mail server may send a long text, or one with U+0000, which PostgreSQL does not store. */
+/** A mail server may send a long text, or U+0000, which PostgreSQL does not store. */
 const maxReason = 300
 const logEveryMs = 60_000
 
@@ -63,7 +63,7 @@ export class Outbox {
   #claiming: Promise<void> | undefined
   /** True at the start, as on SQLite the process before had the same number. */
   #hasLostRows = true
-  /** 'again': something was added while rows were claimed. */
+  /** 'again': a row was added while rows were claimed. */
   #state: 'stopped' | 'idle' | 'again' = 'stopped'
 
   constructor(options: Options) {
@@ -108,7 +108,7 @@ export class Outbox {
     })
   }
 
-  /** Other rows stay for the next start, or another process. */
+  /** Leaves other rows to the next start or another process. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     this.#state = 'stopped'
@@ -119,7 +119,7 @@ export class Outbox {
     if (holder !== undefined) await this.#freeOthers(holder).catch(() => {})
   }
 
-  /** Frees the rows that have this process's number and are not held here. */
+  /** Frees the rows of this process's number that are not held here. */
   async #freeOthers(holder: number): Promise<void> {
     const { store, channel } = this.#options
     const kept = this.#held().map(({ id }) => id)
@@ -152,7 +152,7 @@ export class Outbox {
         if (places.length === 0) continue
         const rows = await store.write(stored.claimOutbox, { ...due, holder, places })
         for (const row of rows) this.#hold({ ...row, holder })
-        // Others may get the places that these did not need.
+        // Others may get the places left.
         if (rows.length > 0) this.wake()
       }
     } catch (error) {
@@ -164,7 +164,7 @@ export class Outbox {
     return this.#options.hostOf?.(queue) ?? queue
   }
 
-  /** A place counts as taken once it is given. */
+  /** A granted place counts as taken. */
   #places(queues: readonly string[]): { queue: string; limit: number }[] {
     const taken = new Map<string, number>()
     const take = (queue: string, count: number) => {
@@ -205,7 +205,7 @@ export class Outbox {
         sending.delete(work)
         if (!isStored) this.#hasLostRows = true
         this.#startNext(name, { waiting, sending })
-        // Others may wait in the store for this one's place.
+        // Others may wait in the store for this place.
         if (waiting.length < atOnce) this.wake()
       })
       sending.set(work, row)
@@ -213,7 +213,7 @@ export class Outbox {
     if (sending.size === 0) this.#hosts.delete(name)
   }
 
-  /** Never throws. Returns false if the outcome cannot be stored: then the row is sent again. */
+  /** Never throws. Returns false if the outcome cannot be stored: the row is sent again. */
   async #process(row: Row): Promise<boolean> {
     try {
       await this.#sendRow(row)
@@ -259,13 +259,13 @@ export class Outbox {
 
   async #giveUp(row: Row, why: { reason: string; isRefused: boolean }): Promise<void> {
     const { store, channel } = this.#options
-    // A webhook can have thousands: it is told of as a whole (webhook-disabled).
+    // A webhook can have thousands: one entry tells of it (webhook-disabled).
     const audit = channel === 'webhook' ? [] : [this.#told(row, why)]
     await store.write(stored.removeFromOutbox, { ...row, audit })
     await this.#kinds.get(row.kind)?.givenUp?.(row, why.isRefused)
   }
 
-  /** Writes a line, and returns its entry of the audit log. */
+  /** Writes a log line, and returns its audit entry. */
   #told(row: OutboxRow, { reason, isRefused }: { reason: string; isRefused: boolean }) {
     const { now, log, channel } = this.#options
     const { kind, ownerId: userId, tries } = row
@@ -291,10 +291,7 @@ export class Outbox {
   }
 }
 
-/**
- * The other side refuses this recipient or this mail for good (RFC 5321, section 4.2.1: 5yz), and
- * not this service.
- */
+/** The other side refuses this recipient or mail for good (RFC 5321, 4.2.1: 5yz), not us. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof Refused) return true
   const { responseCode = 0, command } = error as { responseCode?: number; command?: string }

@@ -1,4 +1,4 @@
-// What reaches users who are not looking: the outbox, and the timers of what is unread.
+// Reaches users who are not looking: the outbox, and the timers of what is unread.
 import { type Mail, renderUserMail, type UserMail } from './mail.ts'
 import type { OutboxRow } from './outbox.store.ts'
 import { Outbox, type RowKind } from './outbox.ts'
@@ -82,7 +82,7 @@ export class Reach {
       await this.#refusals.note(ownerId, mail.to, error)
       throw error
     }
-    // The mail has left: a failure here must not send it again.
+    // The mail has left: no failure here may send it again.
     await this.#refusals.accepted(ownerId, mail.to).catch(() => {})
   }
 
@@ -97,7 +97,7 @@ export class Reach {
     await Promise.all([this.outbox?.end(), this.#pushOutbox.end()])
   }
 
-  /** `aged`: the time by which something is too old. */
+  /** `aged`: the time by which things are too old. */
   async tidy(aged: () => Promise<number>): Promise<void> {
     await this.#options.store.write(removeUnusedSubscriptions, (await aged()) - unusedForMs)
   }

@@ -1,5 +1,5 @@
-// After refusals for good on two days nothing is mailed to an address: its bit in `inbox.reach`
-// goes, and every timer for mails. If the server refuses many within an hour, it may refuse this
+// After refusals for good on two days, nothing is mailed to an address: its bit in `inbox.reach`
+// and all its mail timers go. If the server refuses many within an hour, it may refuse this
 // service, and none is stopped.
 import { record } from '../audit/audit.store.ts'
 import { decideAgain, reachBits } from '../inbox/reminders.store.ts'
@@ -17,13 +17,13 @@ export function* isMailRefused(userId: string): Read<boolean> {
   return yield* exists`select 1 from inbox where user_id = ${userKey(userId)} and mail_refused_at is not null`
 }
 
-/** `email`: the address that was refused. `audit`: recorded if mails to it are stopped. */
+/** `email`: the refused address. `audit`: recorded if its mails are stopped. */
 type Refusal = { userId: string; email: string; at: number } & Audited
 
 /**
  * Returns 'stopped' if the server refused it on an earlier day (UTC) too, and accepted no mail in
- * between. 'many' if it refused more than `maxRefused` users within an hour: those who were stopped
- * in that hour are reached again.
+ * between. Returns 'many' if it refused more than `maxRefused` users within an hour: this undoes
+ * that hour's stops.
  */
 export function* noteRefusal({
   userId,

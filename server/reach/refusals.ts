@@ -1,5 +1,5 @@
-// An address that the mail server refused for good on two days gets no more mail, and its user a
-// notice, which notices.ts makes of the entry of the audit log.
+// Stops mails to an address that the mail server refuses for good (refusals.store.ts). Its user
+// gets a notice, from the audit entry.
 import { recordLogged } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Log } from '../basics/log.ts'
@@ -23,7 +23,7 @@ export class Refusals {
     this.#log = log
   }
 
-  /** `error`: with which the mail to the address of this user failed. */
+  /** `error`: why the mail to the user's address failed. */
   async note(userId: string, email: string, error: unknown): Promise<void> {
     if (userId === '' || !refusesRecipient(error)) return
     const at = this.#now()
@@ -40,7 +40,7 @@ export class Refusals {
     ])
   }
 
-  /** `email`: it may be a former address of the user, which says nothing of the present one. */
+  /** `email`: a former address says nothing of the present one. */
   async accepted(userId: string, email: string): Promise<void> {
     if (userId === '' || !(await this.#store.read(isMailRefused, userId))) return
     const user = await this.#store.read(findUser, userId)
@@ -48,7 +48,7 @@ export class Refusals {
   }
 }
 
-/** RFC 5321, section 4.2.1: 5yz after RCPT is about the address, and after DATA about this mail. */
+/** RFC 5321, section 4.2.1: 5yz is about the address after RCPT, about the mail after DATA. */
 function refusesRecipient(error: unknown): boolean {
   const { responseCode = 0, command } = error as { responseCode?: number; command?: string }
   return responseCode >= 500 && command === 'RCPT TO'

@@ -9,8 +9,8 @@ import { lockUsers } from '../users/users.store.ts'
 type EndEveryProof = { key: NewSigningKey; sparedUserId: string } & Audited
 
 /**
- * Spares the sessions of one user with their push subscriptions, and replaces all signing keys by another one,
- * in one step. Returns how many sessions it deleted.
+ * Spares one user's sessions with their push subscriptions, and replaces all signing keys, in one
+ * step. Returns how many sessions it deleted.
  */
 export function* endEveryProof({ key, sparedUserId, audit }: EndEveryProof): Write<number> {
   const ended = yield* run`delete from session where user_id <> ${sparedUserId}`
@@ -24,10 +24,7 @@ export function* endEveryProof({ key, sparedUserId, audit }: EndEveryProof): Wri
 
 type RaiseGenerations = { after: string; limit: number; sparedUserId: string }
 
-/**
- * Ends again what began meanwhile with credentials that were checked before. Returns the last id;
- * undefined at the end.
- */
+/** Ends again what began meanwhile with checked credentials. Returns the last id, if any. */
 export function* raiseGenerations({
   after,
   limit,
@@ -45,7 +42,7 @@ export function* raiseGenerations({
   return ids.at(-1)
 }
 
-/** On Citus, sessions are on other nodes than subscriptions. */
+/** On Citus, sessions and subscriptions are on different nodes. */
 function* endSubscriptionsOfTokens(userId: string): Write<void> {
   const sessions = yield* all<{ signInId: string }>`
     select sign_in_id as "signInId" from session where user_id = ${userId}`

@@ -1,4 +1,4 @@
-// For an operator who has lost trust in all sign-ins: a stolen backup, a stolen secret.
+// An operator has lost trust in all sign-ins, such as after a stolen backup or secret.
 import { recorded, type Source } from '../audit/entry.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
@@ -11,8 +11,8 @@ type Dependencies = { store: Store; sealing: Sealing; now: () => number; source:
 const usersAtOnce = 500
 
 /**
- * Every node refuses the sessions and tokens within a second. The generations rise afterwards, in
- * batches. The sessions of `spared` stay, and no token.
+ * Every node refuses the sessions and tokens within a second. Later the generations rise, in
+ * batches. The sessions of `spared` stay, but no token.
  */
 export async function signOutEveryone(dependencies: Dependencies, spared?: User): Promise<number> {
   const { store, sealing, now } = dependencies

@@ -1,4 +1,4 @@
-// The caller's own sign-in: is it fresh enough for a change, and what is its next proof?
+// Is the caller's sign-in fresh enough for a change, and what is its next proof?
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import type { ProvedFactor, Subject } from '../http/operation.ts'
@@ -11,7 +11,7 @@ import type { Rotating, Rotation } from '../users/access/rotation.store.ts'
 import { findEnabledUser, type UserDependencies } from '../users/find-user.ts'
 import type { Sessions } from './sessions.ts'
 
-/** A stolen cookie must not be enough to change a factor (OWASP ASVS 5.0, 7.5.1). */
+/** A stolen cookie alone must change no factor (OWASP ASVS 5.0, 7.5.1). */
 const freshForMs = 10 * 60_000
 
 export function isFresh(at: number, now: number): boolean {
@@ -39,12 +39,12 @@ export type SignInsNeeds = {
 }
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
 
-/** The response has the token; a cookie needs none. */
+/** Undefined for a cookie. */
 export type NewProof = IssuedToken | undefined
 
 type OwnRotation = { rotation: Rotation; secret?: string }
 
-/** `isProof`: the sign-in is fresh from then on. `factor`: it proved that, too. */
+/** `isProof`: the sign-in is fresh then. `factor`: it proved that, too. */
 type Proved = { isProof?: boolean; factor?: ProvedFactor | undefined }
 
 export function rotationOf(
@@ -66,9 +66,8 @@ export function rotationOf(
 }
 
 /**
- * A change of a credential rotates the sign-in of its caller. `factor`: the change proves it.
- * `proof`: of `newProof`, if the change took place. Throws UNAUTHORIZED if the presented proof is
- * outdated.
+ * Rotates the caller's sign-in. `factor`: the change proves it. `proof`: from `newProof`, if the
+ * change took place. Throws UNAUTHORIZED for an outdated proof.
  */
 export async function changeCredential<Change extends object, Outcome>(
   needs: SignInsNeeds,
@@ -85,7 +84,7 @@ export async function changeCredential<Change extends object, Outcome>(
   return { outcome: outcome as Exclude<Outcome, 'outdated'>, proof }
 }
 
-/** Sets the new cookie, or returns the new token. This process then refuses the earlier proofs. */
+/** Sets the new cookie, or returns the new token; then this process refuses earlier proofs. */
 export async function newProof(
   { site, accessTokens, users }: SignInsNeeds,
   { request: { caller }, reply }: Exchange,
@@ -100,7 +99,6 @@ export async function newProof(
   return accessTokens.rotated(caller as TokenSubject, user, rotation)
 }
 
-/** Sends 204 and a cookie, or 200 and a token. */
 export function sendProof(reply: FastifyReply, proof: NewProof): FastifyReply {
   return proof === undefined ? reply.code(204).send() : sendData(reply, proof)
 }

@@ -23,7 +23,7 @@ type Needs = SignInsNeeds & {
   sealing: Sealing
   notices: { ofNewDevices: boolean }
   revocations: Pick<TokenRevocations, 'note'>
-  /** In milliseconds. `stateless` includes all tokens that renew the first one. */
+  /** In milliseconds. `stateless` includes all renewals. */
   signInLifetimes: { stateful: number; stateless: number }
 }
 /** Sorts after every id. */
@@ -46,7 +46,7 @@ export const list = forUser({
     }
     const found = await dependencies.store.read(stored.listSignIns, query)
     const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
-    // The own sign-in comes first: after it, the others begin with the newest.
+    // The own sign-in comes first, then the newest of the others.
     const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
     return sendData(reply, { items, next: found.length > limit ? last : null })
   },
@@ -78,8 +78,8 @@ export const end = forUser({
     'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one that began more than ten minutes ago',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
   /**
-   * A stolen sign-in must not end its owner's: one that began before it (S18), or each new one
-   * (S19). An id has the time.
+   * A stolen sign-in must not end its owner's: one that began earlier (S18), or each new one (S19).
+   * An id has the time.
    */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
@@ -115,7 +115,7 @@ export const disown = forUser({
     const { caller } = request
     const disowned = deviceOf(dependencies, sourceOf(dependencies, request), true)
     await endOne(dependencies, { request, reply }, { disowned })
-    // Earlier device tokens are void; the caller's device stays known.
+    // Earlier device tokens are void, but the caller's device stays known.
     const user = await findEnabledUser(dependencies, caller)
     const deviceToken = tokenAfterSignIn(
       dependencies,
@@ -132,7 +132,7 @@ export const disown = forUser({
 
 type Kind = { disowned?: SeenDevice; needsFresh?: boolean }
 
-/** This node then refuses it. `disowned`: the caller's device. Throws NOT_FOUND. */
+/** Then this node refuses it. `disowned`: the caller's device. Throws NOT_FOUND. */
 async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, kind: Kind) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request

@@ -1,4 +1,4 @@
-// Each request with a cookie finds its session and the inbox version in one statement.
+// A request with a cookie finds its session and the inbox version in one statement.
 
 import { record } from '../audit/audit.store.ts'
 import type { SeenDevice } from '../guessing/device-tokens.ts'
@@ -21,26 +21,22 @@ import type { ReadForms } from '../store/store.ts'
 import { endSubscriptions, revoke } from '../tokens/tokens.store.ts'
 import { lockUsers } from '../users/users.store.ts'
 
-/**
- * Stored under its user: a look-up touches that user's rows. `familyHash`: of the constant half of
- * the cookie. `secretHash`: of the whole cookie.
- */
+/** A look-up under the user touches only that user's rows. */
 export type SessionKey = { userId: string; familyHash: string; secretHash: string }
 
 export type LiveSession = {
   userId: string
   username: string | null
   signInId: string
-  /** When the user last proved a password or a factor. */
   confirmedAt: number
   createdAt: number
   lastSeenAt: number
   inboxVersion: number
-  /** Null if the present cookie was presented, not an older one. */
+  /** Null for the present cookie, not an older one. */
   newerHash: string | null
-  /** The first secret has none. */
+  /** Null for the first secret. */
   rotatedAt: number | null
-  /** Null before the first use of the present secret. */
+  /** Null until the present secret is used. */
   secretUsedAt: number | null
   factor: ProvedFactor | undefined
 }
@@ -97,8 +93,8 @@ export const sessionWithInbox = sessionText('?', '?', '?', '?')
 const onPostgres = sessionText('$3', '$1', '$1', '$2')
 
 /**
- * Finds a session by its present cookie or an older one: the same statement for right and wrong
- * ones. A disabled user has none. The caller checks the expiry.
+ * Finds a session by its present or an older cookie; the statement is the same for wrong ones. A
+ * disabled user has none. The caller checks the expiry.
  */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',
@@ -114,14 +110,14 @@ export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   },
 }
 
-/** After `lastSeenUntil`, a session is from before the clock was set back. */
+/** A session after `lastSeenUntil` is from before the clock was set back. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
 type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
 /** A token never outlives its session. */
 type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: number }
 
-/** It may have expired before. `hadTokens`: they were revoked with it. */
+/** It may have expired. `hadTokens`: they were revoked with it. */
 export type EndedSession = { userId: string; signInId: string; hadTokens: boolean }
 
 export type NewSession = SessionKey &
@@ -132,9 +128,9 @@ export type NewSession = SessionKey &
     device: string | null
     address: string | null
     replaces: readonly SessionKey[]
-    /** A user may have any number by default. */
+    /** Any number without it. */
     maxSessions?: number | undefined
-    /** The device to note, as for `noteDevice`. */
+    /** The device for `noteDevice`. */
     from?: SeenDevice | undefined
     factor?: ProvedFactor | undefined
   }
@@ -142,10 +138,9 @@ export type NewSession = SessionKey &
 type AddedSession = { revoked: EndedSession[]; device?: Familiarity }
 
 /**
- * Ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and notes the
- * device `from`, in one step. Returns 'refused', and changes nothing, for an absent or disabled
- * user, or another credential generation. Sign-ins of one user take turns: otherwise each of two
- * could count without the other.
+ * In one step, ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and
+ * notes the device `from`. Returns 'refused', and changes nothing, for an absent or disabled user,
+ * or another credential generation. Sign-ins of one user take turns, so each counts the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
   const { userId, familyHash, secretHash, at, from } = session
@@ -169,7 +164,7 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
   return { revoked, ...(from && { device: yield* note({ userId, device: from, at }) }) }
 }
 
-/** A user who signs in again in the same browser keeps its push subscription. */
+/** A new sign-in in the same browser keeps its push subscription. */
 function* keepSubscriptions({ userId, signInId, replaces, factor }: NewSession): Write<void> {
   const families = replaces
     .filter((one) => one.userId === userId)
@@ -190,7 +185,7 @@ function* surplusOf({ userId, familyHash, maxSessions }: NewSession): Read<Sessi
     order by created_at desc, family_hash limit 1000 offset ${maxSessions - 1}`
 }
 
-/** Also notes the first use of the present secret. Never revives an ended session. */
+/** Also notes the present secret's first use. Never revives an ended session. */
 export function* touchSession({
   userId,
   familyHash,
@@ -203,7 +198,7 @@ export function* touchSession({
     where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash}`
 }
 
-/** From then on the session has tokens, which end with it. */
+/** The session then has tokens, which end with it. */
 export function* signInOfSession({
   userId,
   familyHash,
@@ -222,8 +217,8 @@ export function* signInOfSession({
 type EndSessions = { keys: readonly SessionKey[]; at: number; live?: LiveBounds } & Audited
 
 /**
- * Ends sessions with their tokens and returns each once. Writes nothing if there is none. An audit
- * entry, in the order of the keys, is recorded if its session was live.
+ * Ends sessions with their tokens and returns each once. Writes nothing if there is none. Records
+ * the key's audit entry if its session was live.
  */
 export function* endSessions({ keys, audit, live, at }: EndSessions): Write<EndedSession[]> {
   const ended: EndedSession[] = []
@@ -269,7 +264,7 @@ export function* removeStaleSessions({
       limit 1000)`
 }
 
-/** 'first': the user had no known device. 'new': unknown, and not kept by this call. */
+/** 'first': the user had no known device. 'new': an unknown one, not kept by this call. */
 export type Familiarity = 'first' | 'known' | 'new'
 
 export type Note = { userId: string; device: SeenDevice; at: number }

@@ -1,4 +1,4 @@
-// Variant 1, stateful: the client sends a session's secret in a cookie. See also access-token.ts.
+// Variant 1, stateful: a cookie has a session's secret. See also access-token.ts.
 import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
@@ -21,21 +21,21 @@ import type {
 } from './sessions.store.ts'
 import * as stored from './sessions.store.ts'
 
-/** Once a minute, more often if the idle timeout is less than 20 minutes. */
+/** Once a minute, more often for an idle timeout under 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// Another node's clock may be this much ahead. A later last use is from before the clock was set
+// So much may another node's clock be ahead. A later last use is from before the clock was set
 // back: the session has ended.
 const clockLeewayMs = 60_000
-/** A request with the old secret may still be on its way. */
+/** A request with the old secret may be on its way. */
 const copyGraceMs = 10_000
-/** Until then a stream's client may not have received the new cookie. */
+/** Until then, a stream's client may lack the new cookie. */
 const maxCopyMs = 60_000
 const copyCheckMs = 1_000
 /**
- * The user's id, which makes the look-up cheap; 16 random bytes for the whole sign-in; 32 random
- * bytes, which each rotation replaces.
+ * The user's id, for a cheap look-up; 16 random bytes for the sign-in; 32 for this cookie, which a
+ * rotation replaces.
  */
 const cookieShape = /^([0-9a-f-]{36})\.([\w-]{22})\.[\w-]{43}$/
 
@@ -49,23 +49,23 @@ type SessionOptions = {
   now: () => number
   policy: Pick<FactorPolicy, 'limitedFrom'>
   idleMs: number
-  /** Counts from the sign-in, even if the session is used. */
+  /** Counts from the sign-in, used or not. */
   lifetimeMs: number
-  /** The oldest session ends if there would be more. */
+  /** Beyond it the oldest session ends. */
   maxPerUser?: number
 }
 
 export class Sessions {
   readonly #options: SessionOptions
   readonly #touching = new Set<string>()
-  /** To hash a cookie costs as much as to find its session. */
+  /** Hashing a cookie costs as much as finding its session. */
   readonly #keys = new BoundedCache<SessionKey>(maxKeys)
 
   constructor(options: SessionOptions) {
     this.#options = options
   }
 
-  /** Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
+  /** Throws INVALID_CREDENTIALS if the user is disabled or has a new password. */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
     { replaces, ...detail }: Detail,
@@ -90,7 +90,7 @@ export class Sessions {
     return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
 
-  /** The same store call reads the inbox's version: one round trip on PostgreSQL. */
+  /** Also reads the inbox's version: one round trip on PostgreSQL. */
   async verify(secret: string): Promise<Subject | null> {
     const known = this.#keys.get(secret)
     const key = known ?? keyOf(secret)
@@ -121,7 +121,7 @@ export class Sessions {
     return { ...subject, ...(factor && { factor }), ...(isLimited && { scope: 'setup' }) }
   }
 
-  /** `verify` refuses this cookie, but its browser has the next one, or is about to receive it. */
+  /** `verify` refuses this cookie, but its browser has or will get the next one. */
   async isJustReplaced(secret: string): Promise<boolean> {
     const session = await this.#find(secret)
     if (!session?.newerHash) return false
@@ -131,9 +131,9 @@ export class Sessions {
 
   /**
    * A long-lived request has to end then, or be checked again; null if its proof has ended or only
-   * sets a factor up. An older cookie ends when the new one has been used for ten seconds, and a
-   * minute after the rotation at the latest. `copy` keeps the earliest end, which another rotation
-   * does not postpone.
+   * sets a factor up. An older cookie ends ten seconds after the new one's first use, and a minute
+   * after the rotation at the latest. `copy` keeps the earliest end: other rotations do not
+   * postpone it.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const session = await this.#find(secret)
@@ -156,7 +156,7 @@ export class Sessions {
     const found = await store.write(stored.signInOfSession, key)
     if (found === undefined) return undefined
     const at = now()
-    // Unless this use is stored, the token would end with the use before.
+    // Unless this use is stored, the token ends with the last one.
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
     if (!isNoted) await store.write(stored.touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
@@ -179,7 +179,7 @@ export class Sessions {
       secretHash: hashOf(presented),
       newHash: hashOf(secret),
     }
-    // The first use of the new secret is then due to be stored.
+    // So the new secret's first use is stored.
     return { secret, session: { ...hashes, lastSeenAt: now() - touchEveryMs(idleMs) } }
   }
 
@@ -198,7 +198,7 @@ export class Sessions {
     await inBatches(() => this.#options.store.write(stored.removeStaleSessions, this.liveBounds()))
   }
 
-  /** Outside of these a session has ended, although the store may have it. */
+  /** A session outside of these has ended, although the store may have it. */
   liveBounds(): LiveBounds {
     const { now, idleMs, lifetimeMs } = this.#options
     const at = now()
@@ -217,8 +217,8 @@ export class Sessions {
   }
 
   /**
-   * If the present cookie is in use, two clients have copies: the sign-in ends. Before, a response
-   * may be lost.
+   * If the present cookie is in use, two clients have copies: the sign-in ends. Before that, a
+   * response may be lost.
    */
   async #endIfCopied(key: SessionKey, session: LiveSession): Promise<void> {
     const at = this.#options.now()
@@ -261,8 +261,8 @@ export class Sessions {
     return key === null ? undefined : this.#options.store.read(stored.findSession, key)
   }
 
-  // No request waits for it. A store that refuses writes (during a move) still serves reads, so it
-  // pauses after a failure.
+  // No request waits for it. During a move the store refuses writes but still reads, so it pauses
+  // after a failure.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)

@@ -1,4 +1,4 @@
-// Lists and ends the sign-ins of a user, and notes the devices of users.
+// Lists and ends a user's sign-ins, and notes devices.
 import { isRecorded, type OfSignIn, record } from '../audit/audit.store.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { SeenDevice } from '../guessing/device-tokens.ts'
@@ -9,10 +9,10 @@ import { isOutdated, type PresentedProof } from '../users/access/rotation.store.
 import { lockUser, lockUsers } from '../users/users.store.ts'
 import { type Familiarity, type LiveBounds, type Note, note } from './sessions.store.ts'
 
-/** Sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
+/** Sessions within the bounds, and stateless sign-ins that can be renewed. */
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 
-/** `after`: the last id of the page before. `ownSignInId` comes first on the first page. */
+/** `after`: the last id of the page before. `ownSignInId` comes first. */
 type Query = {
   userId: string
   ownSignInId: string
@@ -25,7 +25,7 @@ export type ListedSignIn = {
   signInId: string
   variant: 'stateful' | 'stateless'
   createdAt: number
-  /** Of a stateless sign-in: the time of its last audit entry. */
+  /** Of a stateless sign-in, its last audit entry. */
   lastSeenAt: number
   device: string | null
   /** Only a stateless sign-in has it. */
@@ -33,7 +33,7 @@ export type ListedSignIn = {
   address: string | null
 }
 
-/** Issued tokens included, by a higher generation. Changes nothing if the `proof` is outdated. */
+/** Issued tokens end too, by a higher generation. Changes nothing if the `proof` is outdated. */
 export function* endOtherSignIns(
   end: UserChange & { proof: PresentedProof },
 ): Write<'done' | 'outdated'> {
@@ -74,7 +74,7 @@ function* liveSessions(userId: string, bounds: LiveBounds): Read<ListedSignIn[]>
 
 type TokenSignIn = Omit<ListedSignIn, 'variant' | 'device'> & { detail: string | null }
 
-/** The audit log has their start and no end, and no revocation names them. */
+/** The audit log has their start but no end, and no revocation names them. */
 function* tokenSignIns(userId: string, since: number): Read<ListedSignIn[]> {
   const user = yield* get<{ generation: number; spared: string | null }>`
     select credential_generation as generation,
@@ -109,15 +109,15 @@ type EndSignIn = UserChange & {
 /**
  * Ends a live sign-in with its tokens, and returns its variant. `isOwn`: the caller's stateless
  * one. With `disowned` the password counts as reported, the device generation rises, and only that
- * device stays known. Unknown, ended or another user's: 'absent', nothing changed; but one that the
- * audit log has can be disowned: who was there knows the password.
+ * device stays known. Unknown, ended or another user's: 'absent', nothing changed. But one in the
+ * audit log can be disowned: its client knows the password.
  */
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
   const { userId, signInId, alive, at, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
   const found = (yield* aliveSignIns(userId, alive)).find((one) => one.signInId === signInId)
   const isAlive = found !== undefined || end.isOwn
-  // A sign-in that has ended can still be disowned.
+  // An ended sign-in can still be disowned.
   if (
     !isAlive &&
     !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' })))
@@ -136,9 +136,8 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
 }
 
 /**
- * Keeps the device in the same step unless it is 'new': at most `keep`, the last seen. Of
- * simultaneous first calls, one is 'first'. Returns 'absent' without a user of this device
- * generation.
+ * Keeps the device unless it is 'new': at most `keep`, the last seen. Of simultaneous first calls,
+ * one is 'first'. Returns 'absent' without a user of this device generation.
  */
 export function* noteDevice({ audit, ...seen }: Note & Audited): Write<Familiarity | 'absent'> {
   const { userId, device } = seen
@@ -151,7 +150,7 @@ export function* noteDevice({ audit, ...seen }: Note & Audited): Write<Familiari
   return yield* note(seen)
 }
 
-/** Raises the issued generation and revokes the lower ones, in one step. */
+/** Raises the issued generation and revokes lower ones. */
 export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at } = change
   yield* lockUsers()
@@ -164,7 +163,7 @@ export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'
   return 'done'
 }
 
-/** Unless the log has one of this event about the sign-in. */
+/** Unless the log has such an entry for the sign-in. */
 export function* recordOnce(entry: AuditEntry & OfSignIn): Write<void> {
   if ((yield* lockUser(entry.userId)) && !(yield* isRecorded(entry))) yield* record([entry])
 }

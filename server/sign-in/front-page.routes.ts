@@ -49,7 +49,7 @@ function place(address: string, name: string, text: string): Html {
   return html`<li class="card"><h2><a href="${address}">${name}</a></h2><p>${text}</p></li>`
 }
 
-/** Only an operator on that machine sees it; other readers learn nothing of its users. */
+/** Only an operator on that machine sees it; others learn nothing of users. */
 async function firstHint(
   { pages, users }: Needs,
   texts: TextsOf<'service'>['front'],

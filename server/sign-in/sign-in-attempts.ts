@@ -1,4 +1,4 @@
-// A right password, factor or passkey goes on in sign-in.ts. Every refusal is recorded.
+// After a right password, factor or passkey, sign-in.ts goes on. Every refusal is recorded.
 import { recorded, sourceOf } from '../audit/entry.ts'
 import { refusalCode } from '../audit/sign-in-log.ts'
 import { invalidCredentials, notAuthenticated, secondFactorRequired } from '../basics/errors.ts'
@@ -51,7 +51,7 @@ export async function signInByFactor(
   const { method } = presented
   const { user, variant, challenge, bond, factor } = await findWaiting(needs, text, request).catch(
     (error: unknown) => {
-      // A challenge that has ended proves nothing about the user whom it names.
+      // An ended challenge proves nothing about its user.
       throw signInLog.noted(error, source, { account: { name: '', user: undefined }, method })
     },
   )
@@ -84,7 +84,7 @@ export async function signInByPasskey(
     return await signIn(needs, user, { variant, method: 'passkey', source }, exchange)
   } catch (error) {
     const name = namedUser(response) ?? ''
-    // The failure is more important than the name of its user.
+    // The failure matters more than its user's name.
     const isUser = name !== '' && refusalCode(error) !== undefined
     const user = isUser ? await needs.store.read(findUser, name).catch(() => undefined) : undefined
     throw needs.signInLog.noted(error, source, {
@@ -97,9 +97,7 @@ export async function signInByPasskey(
 
 type Presented = Omit<SecondFactorBody, 'challenge'> & { password?: string }
 
-/**
- * Makes a sign-in fresh. Returns the next proof, and throws the refusals of POST /api/me/confirm.
- */
+/** Makes a sign-in fresh, returns the next proof. Throws the refusals of POST /api/me/confirm. */
 export async function confirmSignIn(
   needs: FactorNeeds,
   { password, ...body }: Presented,
@@ -121,16 +119,16 @@ export async function confirmSignIn(
   } as const
   const own = rotationOf(needs, request, { isProof: true, factor: factorOf(presented.method) })
   const { rotation } = own
-  // A confirmation beyond the limit of changes uses nothing up.
+  // Beyond the limit of changes, a confirmation uses nothing up.
   const { audit } = recorded({ ...needs.users, source }, facts)
   if (presented.method === 'password') {
     const name = user.username ?? ''
     const found = await store.read(findCredentials, name)
-    // A user without a password, or a name that is another user's by now.
+    // The user has no password, or the name is now another's.
     if (found?.id !== userId) throw invalidCredentials()
     const attempt = { password: presented.password, signal, device: signInId, from: source.address }
     await checkCredentials(needs, { name, user: found }, attempt)
-    // Who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
+    // A thief of the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
     const factors = await store.read(offeredFactors, userId)
     if (factors.length > 0) throw secondFactorRequired({ challenge: '', factors })
     if ((await store.write(rotateSignIn, { rotation, audit })) === 'outdated')

@@ -44,7 +44,7 @@ export const signInPage = forVisitor({
     const query = request.query as Query
     const demand =
       request.caller === null ? undefined : dependencies.policy.demandOn(request.caller)
-    // After a provider, the user does not have to agree again.
+    // After a provider, the user need not agree again.
     if (user !== undefined && query.after === 'provider' && demand === undefined)
       return reply.redirect(await placeAfter(dependencies, query.return_to), 303)
     const shown = { user, demand, wanted: query.return_to, done: doneIn(query) }
@@ -54,12 +54,11 @@ export const signInPage = forVisitor({
 })
 
 /**
- * The longest name, password and `return_to`, percent-encoded. A larger form costs others time
- * (I2).
+ * The longest name, password and `return_to`, percent-encoded. Larger forms cost others time (I2).
  */
 const formLimit = 8 * 1024
 
-/** An application or a mail program may add its own fields. */
+/** Applications and mail programs may add fields. */
 type Query = { return_to?: unknown; after?: unknown; erased?: unknown }
 
 function doneIn({ after, ...query }: Query): Shown['done'] {
@@ -93,7 +92,7 @@ export const signIn = forAnyone({
       })
       return sendPage(reply, view, page, policy)
     }
-    // From the script, after a provider led back with a challenge: nothing is proved yet.
+    // The script sends it after a provider led back with a challenge, when nothing is proved.
     const second = stepIn(form)
     if (second !== undefined && form.code === undefined) return asPage(second)
     let demand: unknown
@@ -106,7 +105,7 @@ export const signIn = forAnyone({
     }
     const place = await placeAfter(dependencies, form.return_to)
     if (demand === undefined) return reply.redirect(place, 303)
-    // The page says what is missing, and leads on to the place.
+    // The page says what is missing, and leads on.
     return reply.redirect(
       `${pagePath(dependencies, 'sign-in')}?return_to=${encodeURIComponent(place)}`,
       303,
@@ -133,7 +132,7 @@ function displayedName({ username = '' }: SignInForm): string {
   return name.length > maxLength ? '' : name
 }
 
-/** A page cannot keep a token. */
+/** Pages cannot keep tokens. */
 async function proveUser(dependencies: SignInNeeds, form: SignInForm, exchange: Exchange) {
   const { password = '', challenge, code = '' } = form
   const username = form.username?.trim() ?? ''
@@ -146,7 +145,7 @@ async function proveUser(dependencies: SignInNeeds, form: SignInForm, exchange: 
   return signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
 }
 
-/** A recovery code has letters, so one field takes both. Apps display `123 456`. */
+/** Recovery codes have letters, so one field takes both. Apps display `123 456`. */
 function presentedCode(text: string): { code: string } | { recoveryCode: string } {
   const compact = text.replaceAll(/\s/g, '')
   if (compact === '') throw invalidField('code', 'is missing')
@@ -162,9 +161,9 @@ function stepIn({ challenge, factors = '', ...form }: SignInForm): SecondStep | 
     : { challenge, factors: kinds, username: displayedName(form) }
 }
 
-/** The page has what was typed, except the password. */
+/** The page keeps what was typed but the password. */
 async function failedPage(dependencies: Needs, error: CarillonError, { request, reply }: Exchange) {
-  // The body may not have passed its check, or been read.
+  // The body may be unread or unchecked.
   const texts = Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string')
   const form: SignInForm = Object.fromEntries(texts)
   const wanted = form.return_to ?? (request.query as Query).return_to
@@ -256,7 +255,7 @@ async function faultOf(
   return sentences[code] ?? commonSentence(view, error)
 }
 
-/** A place that a link must not choose is ignored (P1). */
+/** Ignores a place that no link may choose (P1). */
 function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
   return typeof wanted === 'string' ? acceptedPlace(dependencies, wanted) : undefined
 }
@@ -265,7 +264,7 @@ async function placeAfter(dependencies: Needs, wanted: unknown): Promise<string>
   return placeIn(dependencies, wanted) ?? homePath(dependencies)
 }
 
-/** A new service shows its operator how it is. The page of a failure needs no store. */
+/** A new service shows itself to its operator. A failure's page needs no store. */
 async function homePath(dependencies: Needs): Promise<string> {
   const { hasOperatorPage, onlyUser } = dependencies.pages
   const user = await onlyUser().catch(() => undefined)
@@ -273,13 +272,13 @@ async function homePath(dependencies: Needs): Promise<string> {
   return pagePath(dependencies, isOperator ? 'operator' : 'inbox')
 }
 
-/** Browsers apply `form-action` to the form's redirect, too. */
+/** Browsers also apply `form-action` to redirects. */
 function formTargets(dependencies: Needs): string[] {
   const listed = dependencies.site.returnUrls.map((url) => new URL(url).origin)
   return [...new Set([originOf(dependencies, '/'), ...dependencies.site.allowedOrigins, ...listed])]
 }
 
-/** They lead back to this page, which completes the sign-in. */
+/** They return to this page, which completes the sign-in. */
 function providerLinks(dependencies: Needs, root: string, place: string | undefined) {
   const back = `${pagePath(dependencies, 'sign-in')}?after=provider`
   const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`

@@ -1,4 +1,4 @@
-// Its forms work without a script; pages/sign-in/ adds passkeys and checks the cookies.
+// Its forms work without scripts; pages/sign-in/ adds passkeys and checks cookies.
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
@@ -7,9 +7,9 @@ export type SignInView = {
   view: View
   texts: TextsOf<'service'>['signIn']
   next: string
-  /** A page of this service has none. */
+  /** Undefined for a page of this service. */
   nextHost: string | undefined
-  /** It travels with each form. */
+  /** Each form sends it. */
   returnTo: string | undefined
   hasPasskeys: boolean
   done: string
@@ -28,7 +28,7 @@ export function passwordPage(
   { username, takesEmail, providers, hasMail }: Form,
 ): Page {
   const { view, texts, nextHost, done, fault, hasPasskeys } = given
-  // A reader corrects the password; a screen reader reads the sentence with the field.
+  // The user corrects the password, and a screen reader reads the sentence with the field.
   const isNamed = username !== ''
   const others = html`${hasPasskeys && html`<p hidden><button type="button" class="whole" data-passkey>${texts.withPasskey}</button></p>\n`}${providers.map(
     ({ name, href }) =>
@@ -106,7 +106,7 @@ ${signOutForm(view)}`,
   })
 }
 
-/** `by`: as readers see it. `canMail`: the service can mail the link that is needed. */
+/** `by`: as displayed. `canMail`: the service can mail the needed link. */
 export type SetupDemand = {
   by: string
   setupOnly: boolean
@@ -115,10 +115,7 @@ export type SetupDemand = {
   canMail: boolean
 }
 
-/**
- * Stands in place of `signedInPage`: what is missing, until when the reader can go on without it,
- * and the next step towards it.
- */
+/** Replaces `signedInPage`: what is missing, how long the user can go on, and the next step. */
 export function setupPage(given: SignInView, user: string, demand: SetupDemand): Page {
   const { view, next, texts, done } = given
   const { setup } = texts
@@ -139,7 +136,7 @@ function linkStep({ view, texts: { setup } }: SignInView, { canMail }: SetupDema
 <form class="leave" data-leads-to="${view.pages}account" method="post" action="${view.root}api/me/factors/link"><p><button type="submit" class="primary whole">${setup.send}</button></p></form>`
 }
 
-/** The script cannot load sentences without a connection. */
+/** Without a connection, the script cannot load sentences. */
 function framed(
   { view, texts, next }: SignInView,
   { title, main }: { title: string; main: Html },

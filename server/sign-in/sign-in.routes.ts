@@ -43,7 +43,7 @@ export const requestPasskeyOptions = forAnyone({
   body: passkeyShapes.PasskeyOptionsBody,
   responses: { 200: passkeyShapes.PasskeyRequestOptions },
   refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
-  /** Stores nothing, and says something of a user only to a client with the password. */
+  /** Stores nothing, and tells of a user only a client with the password. */
   async handle(needs: FactorNeeds, request, reply) {
     const { challenge: waitingFor } = request.body ?? {}
     const relyingParty = ceremonies.relyingPartyFor(needs, request)
@@ -130,7 +130,7 @@ export const session = forVisitor({
   async handle(dependencies: SignInNeeds, { caller, raw }, reply) {
     const { sessions, site, policy } = dependencies
     const secret = caller === null ? sessionSecret(raw.headers.cookie, site.cookie.name) : null
-    // Another tab has changed a credential: this one must not look signed out. The client repeats
+    // After another tab changed a credential, this one must not look signed out: the client repeats
     // the request with the new cookie.
     if (secret !== null && (await sessions.isJustReplaced(secret))) throw notAuthenticated()
     const user = await readerOf(dependencies, caller)

@@ -3,7 +3,7 @@ import { ofSignIn, password } from '../sessions/sessions.schemas.ts'
 import { ownUsername, proof, username } from '../users/users.schemas.ts'
 
 const returnTo = t.string('Where the browser goes afterwards; a refused one is ignored')
-/** The password, or the second step. Too long a text is a wrong one. */
+/** The password, or the second step. Too long a text is wrong. */
 export const SignInForm = t.component('SignInForm', {
   username: t.optional(t.example(t.string(), 'ann')),
   password: t.optional(t.example(t.string(), 'plum orchard gate 41')),

@@ -1,5 +1,5 @@
-// What follows a proof in every sign-in, up to the response. sign-in-attempts.ts, links/ and
-// providers/ prove a user; the sign-in is fresh from its beginning (sessions/own-sign-in.ts).
+// What follows a proof in every sign-in, until the response. sign-in-attempts.ts, links/ and
+// providers/ prove a user. Each sign-in begins fresh (sessions/own-sign-in.ts).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
@@ -40,7 +40,7 @@ export type Variant = 'stateful' | 'stateless'
 
 /**
  * `method`: what the user proved. `factor`: what an earlier step proved. `bond`: who may use the
- * challenge of the second step.
+ * second step's challenge.
  */
 type SignInFacts = {
   variant: Variant
@@ -50,17 +50,15 @@ type SignInFacts = {
   bond?: Bond
 }
 
-/**
- * A passkey proves two factors at once. Undefined for a method that proves no factor of Carillon.
- */
+/** A passkey proves two factors at once. Undefined for a method without a factor of Carillon. */
 export function factorOf(method: SignInFacts['method'] | 'password'): ProvedFactor | undefined {
   if (method === 'passkey') return 'phr'
   return method === 'totp' || method === 'recovery-code' ? 'mfa' : undefined
 }
 
 /**
- * `user`: as read for the check. Throws SECOND_FACTOR_REQUIRED, FORBIDDEN for a reported password
- * on a new device, and INVALID_CREDENTIALS if the proofs have been revoked since.
+ * `user`: as checked. Throws SECOND_FACTOR_REQUIRED, FORBIDDEN for a reported password on a new
+ * device, INVALID_CREDENTIALS if the proofs were revoked since.
  */
 export async function signIn(
   needs: SignInNeeds,
@@ -73,7 +71,7 @@ export async function signIn(
   const factor = strongest(facts.factor, factorOf(method))
   const deviceTokens = presentedDevices(needs, request)
   const isKnownDevice = knownDevice(needs, deviceTokens, user) !== undefined
-  // The user said that another person had signed in, who then knows the password.
+  // The user said that another person signed in, who knows the password.
   if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice)
     throw forbidden(
       'The password of this account was reported as known to others',
@@ -85,7 +83,7 @@ export async function signIn(
   const secondFactor = needs.policy.demandOn({ userId, factor })
   const detail = { variant, method, generation, ...(secondFactor?.setupOnly && { scope: 'setup' }) }
   const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail })
-  // A sign-in must not begin after the user disowned another one.
+  // The user may have disowned another sign-in meanwhile.
   const from = {
     ...deviceOf(needs, source, isKnownDevice),
     deviceGeneration: user.deviceGeneration,
@@ -131,7 +129,7 @@ async function demandSecondFactor(
   throw secondFactorRequired({ challenge, factors: offered })
 }
 
-/** Throws UNAUTHORIZED if the challenge has ended, or is of another browser's sign-in. */
+/** Throws UNAUTHORIZED if the challenge has ended, or is another browser's. */
 export async function findWaiting(needs: FactorNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(needs, text, purpose)
   const user = await readerOf(needs, found?.key)
@@ -178,15 +176,15 @@ async function issueSession(
   const detail = { replaces, signInId, ...seen, factor, audit: [entry] }
   const { secret, expiresAt, familiarity } = await sessions.issue(user, detail)
   await endTokens(accessTokens, request)
-  // A client that reads one cookie only reads the first.
+  // Clients that read one cookie read the first.
   setCookie(reply, site.cookie, secret)
   setCookie(reply, site.deviceCookie, deviceToken)
   return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
 }
 
 /**
- * Ends the whole sign-in of each valid token. Only its issuer can end a foreign token. With
- * `source`, the audit log has each sign-out.
+ * Ends the whole sign-in of valid tokens; a foreign one ends only at its issuer. With `source`, the
+ * audit log has each sign-out.
  */
 async function endTokens(
   accessTokens: AccessTokens,
@@ -209,8 +207,8 @@ export async function endSignIn(
 ): Promise<void> {
   const { cookie, allowedOrigins } = needs.site
   const source = sourceOf(needs, request)
-  // Another site's form can send a cookie past the cross-site check with a username in its URL
-  // (`Authorization: Basic`).
+  // With a username in its URL (`Authorization: Basic`), another site's form can send a cookie past
+  // the cross-site check.
   const isForeign = comesFromOtherSite(request, allowedOrigins)
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   await Promise.all([

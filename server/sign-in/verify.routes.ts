@@ -12,8 +12,7 @@ export const verify = forVisitor({
   summary:
     'For a reverse proxy (nginx `auth_request`, Traefik `forwardAuth`, Caddy `forward_auth`): 200 with `Remote-User`, `Remote-Name` and `Remote-User-Id` ' +
     'if the request has the proof of a user; otherwise it leads a browser to the sign-in page',
-  // A proxy uses an internal name. A page that rebinds its own gets nothing: the cookie is for the
-  // public name.
+  // Proxies use an internal name. Rebinding gains a page nothing: the cookie has the public name.
   anyHost: true,
   headers: {
     'x-original-url':
@@ -34,7 +33,7 @@ export const verify = forVisitor({
   },
 })
 
-/** The external id could equal another user's username; so could a username another's id (U1). */
+/** An external id could equal another user's username, and a username another's id (U1). */
 function identityOf({ id, username, displayName }: Reader): Readonly<Record<string, string>> {
   const name = username === null || isIdShaped(username) ? id : username
   return {
@@ -45,14 +44,14 @@ function identityOf({ id, username, displayName }: Reader): Readonly<Record<stri
 }
 
 /**
- * Node writes each UTF-8 byte as a character. A space replaces control characters, which could end
+ * Node writes each UTF-8 byte as a character. Spaces replace control characters, which could end
  * the field.
  */
 function fieldValue(text: string): string {
   return Buffer.from(text.replaceAll(/\p{Cc}/gu, ' ').trim()).toString('latin1')
 }
 
-/** Traefik resolves a relative address against its own name of this service. */
+/** Traefik resolves relative addresses against its own name of this service. */
 function signInAddress(dependencies: PageNeeds, original: string | undefined): string {
   const page = `${dependencies.site.publicUrl()}${dependencies.pages.prefix}/sign-in`
   const goal = original && acceptedPlace(dependencies, original)
@@ -60,12 +59,12 @@ function signInAddress(dependencies: PageNeeds, original: string | undefined): s
 }
 
 /**
- * `url`: for the way back. `isAuthRequest`: nginx with `auth_request`, which passes no redirect on.
+ * `url`: for the way back. `isAuthRequest`: nginx's `auth_request`, which passes on no redirect.
  */
 function originalRequestOf(request: IncomingMessage, trustedProxies: AddressRanges) {
   const { headers } = request
   const isAuthRequest = headers['x-original-url'] !== undefined
-  // From any other peer it is the client's own claim (A11).
+  // From other peers it is the client's claim (A11).
   if (!comesFromTrustedProxy(request, trustedProxies)) return { isAuthRequest, url: undefined }
   return {
     isAuthRequest,
@@ -81,13 +80,13 @@ function forwardedUrl(headers: IncomingHttpHeaders): string | undefined {
   return `${scheme}://${host}${target}`
 }
 
-/** Node joins two fields, and a proxy that appends to the client's value would be read wrong. */
+/** Node joins two fields, so a proxy that appends to the client's value would be misread. */
 function only(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' && !value.includes(', ') ? value : undefined
 }
 
-/** As browsers write it, to compare its origin byte by byte. */
+/** As browsers write it: its origin is compared byte by byte. */
 function httpUrl(text = ''): string | undefined {
   const url = text.length > maxReturnToLength ? null : URL.parse(text)
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined

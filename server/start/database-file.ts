@@ -1,5 +1,5 @@
 // Is a database lost? SQLite fills a missing or empty file: a healthy service would have lost every
-// user. Refused if a file that belongs to the database is there (R6).
+// user. Refuses if a file of the database is still there (R6).
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../basics/errors.ts'
@@ -19,7 +19,7 @@ export function refuseLostDatabase(database: Database): void {
   if (loss === undefined) return
   const isGone = loss === 'is gone'
   const left = beside.find((file) => {
-    // SQLite would delete an empty file's log, which may hold all tables.
+    // SQLite would delete an empty file's log, perhaps with all tables.
     if (file === log) return isGone || statSync(log).size > 0
     return file !== firstSignIn || !isGone
   })

@@ -1,5 +1,4 @@
-// Warns of files with a secret that every user of this machine may read: an operator's may have any
-// mode.
+// Warns of secret files that every user of this machine may read; an operator's may have any mode.
 import { readFileSync, statSync } from 'node:fs'
 import type { Log } from '../basics/log.ts'
 import { type Config, settings } from '../config/settings.ts'

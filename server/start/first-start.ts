@@ -1,5 +1,5 @@
-// Adds one user, one producer key and one notification to an empty store. No default password: each
-// store gets its own, displayed once.
+// Adds a user, a producer key and a notification to an empty store. No default password: each store
+// gets its own, displayed once.
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import type { Site } from '../http/site.ts'
@@ -60,7 +60,7 @@ export async function firstStart(dependencies: Dependencies): Promise<FirstSignI
   return { ...credentials, key }
 }
 
-/** Browsers have passkeys at `localhost`, and at no number. */
+/** For browsers, passkeys are at `localhost` and at no number. */
 export function firstSignInText(
   { username, password, key }: FirstSignIn,
   url: string,

@@ -1,14 +1,13 @@
-// Bounds the space for new objects: V8 would let it grow to 64 MB under load, and keep that
-// (decision 0057).
+// Bounds the space for new objects. Under load, V8 would raise it to 64 MB (decision 0057).
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** With 2 MB, objects of 64 requests survive a collection; 16 MB takes longer. */
+/** With 2 MB, objects of 64 requests survive collections; 16 MB take longer. */
 const enough = 8 * 2 ** 20
 
-/** V8 has no bound at run time, but a factor of growth. */
+/** At run time V8 has no bound, but a growth factor. */
 export function boundNewSpace(): void {
-  // Threads cost more than they save here.
+  // Here threads cost more than they save.
   setFlagsFromString('--no-parallel-scavenge')
   const collections = new PerformanceObserver(() => {
     if (newSpaceBytes() < enough) return

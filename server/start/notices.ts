@@ -1,4 +1,4 @@
-// Composes the notices of the service: who delivers them.
+// Composes the service's notices: who delivers them.
 import type { AuditLines } from '../audit/audit-lines.ts'
 import { writeOperatorLines } from '../audit/operator-lines.ts'
 import { newId } from '../basics/ids.ts'

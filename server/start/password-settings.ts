@@ -1,4 +1,4 @@
-// What the settings say about links, mail and stolen passwords, for the service and the commands.
+// Settings of links, mail and stolen passwords, for service and commands.
 import { isIP } from 'node:net'
 import { counts } from '../basics/counts.ts'
 import { messageOf } from '../basics/errors.ts'
@@ -30,7 +30,7 @@ export function mailerOf(
   const { smtpUrl: server, mailFrom, insecureSmtp, pagesName } = config
   if (server === undefined) return undefined
   const needsTls = !insecureSmtp && !isLoopback(server.host)
-  // The public URL is known when the service listens.
+  // When the service listens, the public URL is known.
   const sender = () => {
     const { name = '', address } = mailFrom ?? { address: addressAt(publicUrl()) }
     return { name: name || pagesName, address }

@@ -1,4 +1,4 @@
-// Composes what proves who is calling: keys, revocations, sessions, tokens, providers.
+// Composes what proves a caller: keys, revocations, sessions, tokens, providers.
 import type { Clock } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -28,21 +28,18 @@ export type Environment = {
   aged: () => Promise<number>
   random: () => number
   hashCost?: HashCost | undefined
-  /** Without a setting, the URL is known when the service listens. */
+  /** Without a setting, it is known when the service listens. */
   url: () => string
   demonstration?: Demonstration | undefined
   own?: OwnParts
 }
 
-/** Scripts of a sandbox would share the browser's storage. */
+/** A sandbox's scripts would share the browser's storage. */
 type OwnParts = { passwords: Passwords; cookies: Cookies; observed: Observed; cachedTokens: number }
 
 type Given = Environment & { sealing: Sealing; observed: Observed }
 
-/**
- * Throws UNAVAILABLE if the secret does not open the signing keys, or if passkeys are demanded
- * where there can be none.
- */
+/** Throws UNAVAILABLE if the secret opens no signing key, or demanded passkeys are impossible. */
 export async function composeProofs(store: Store, config: Config, given: Given) {
   const { log, clock, aged, url, own, sealing, observed } = given
   const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config

@@ -1,4 +1,4 @@
-// The time by which rows are removed. A wrong clock would remove every old row for ever.
+// The time by which rows are removed: a wrong clock would remove all old rows for ever.
 import { seeTime } from '../audit/time-seen.store.ts'
 import { iso } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'
@@ -18,7 +18,7 @@ export class RemovalClock {
     this.#dependencies = dependencies
   }
 
-  /** 0, at which nothing is too old, while the clock is too far ahead. */
+  /** 0 while the clock is too far ahead: nothing is too old. */
   now = async (): Promise<number> => {
     const at = this.#dependencies.wall()
     if (Math.abs(at - this.#checkedAt) >= (this.#isHeld ? heldCheckMs : hourMs))

@@ -1,4 +1,4 @@
-// Records which settings differ from the last start. Secrets are only `set` or `not set`.
+// Records which settings differ from the last start. Secrets are `set` or `not set`.
 import { hostname } from 'node:os'
 import { lastSettingsEntry, record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
@@ -7,7 +7,7 @@ import { maskPasswords } from '../config/url-passwords.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 
-/** Processes on several machines may have other settings. */
+/** Machines may have different settings. */
 const source = { ...serviceSource, by: hostname() }
 
 /** The values are JSON. */
@@ -26,9 +26,7 @@ export async function recordSettings(
   if (entry !== undefined) await store.write(record, [entry])
 }
 
-/**
- * Undefined if nothing changed. Each change is a detail; `settings` has all, for the next start.
- */
+/** Undefined without a change. Each change is a detail; `settings` has all, for the next start. */
 export function settingsEntry(
   values: Values,
   last: AuditEntry['detail'],
@@ -60,7 +58,7 @@ export function valuesOf(config: Config): Values {
       const value: unknown = config[key]
       if (value === undefined || (secret && Array.isArray(value) && value.length === 0))
         return [name, notSet]
-      // A value with several texts, such as name and address, is no URL as a whole.
+      // Several texts, such as name and address, are no URL together.
       const masked = JSON.stringify(value, (_, part) =>
         typeof part === 'string' ? maskPasswords(part) : part,
       )

@@ -1,4 +1,4 @@
-// What the settings say of this service's addresses, cookies, sites and pages.
+// What the settings say of addresses, cookies, sites and pages.
 import { readFileSync, statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { messageOf, unavailable } from '../basics/errors.ts'
@@ -9,13 +9,13 @@ import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
 import type { Cookie, Site } from '../http/site.ts'
 import type { PageSettings } from '../pages/page.ts'
 
-/** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */
+/** Browsers keep no cookie longer (RFC 6265bis, section 5.5). */
 const deviceCookieLifetimeMs = 400 * 24 * 3_600_000
 const maxLogoBytes = 256 * 1024
 
 export type Cookies = { cookie: Cookie; deviceCookie: Cookie }
 
-/** Without a setting, `url` is known when the service listens. */
+/** `url`: without a setting, known when the service listens. */
 export function siteOf(
   config: Config,
   url: () => string,
@@ -44,7 +44,7 @@ export function siteOf(
   }
 }
 
-/** Throws UNAVAILABLE if the settings demand passkeys and browsers can have none here. */
+/** Throws UNAVAILABLE if demanded passkeys are impossible in browsers here. */
 export function refuseWithoutPasskeys({
   secondFactor,
   publicUrl,
@@ -96,12 +96,12 @@ export function pageSettings(config: Config): PageSettings {
   }
 }
 
-/** Every script of an application on that host could act as an operator who reads the page. */
+/** Scripts of an application on that host could act as an operator who reads the page. */
 function isWithoutPath({ publicUrl = 'http://localhost' }: Config): boolean {
   return new URL(publicUrl).pathname === '/'
 }
 
-/** Only for readers on this machine, unless the settings say otherwise. */
+/** Only readers on this machine, unless a setting says otherwise. */
 export function demonstrationSettings({ host, publicUrl, allowedHosts, demonstration }: Config) {
   const names = [
     host,

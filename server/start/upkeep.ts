@@ -1,6 +1,6 @@
 // What is deleted without a request: each second what is due, each minute what is too many, each
-// hour what is too old. Each node does so in short writes that decide again under locks: after a
-// kill, the next second goes on.
+// hour what is too old. Short writes decide again under locks: after a kill, the next second goes
+// on.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
@@ -19,9 +19,7 @@ import type { Store } from '../store/store.ts'
 import { removeKeptSecrets } from '../tokens/sealing-secret.ts'
 import { removeOldErased } from '../users/erasure/erased-ids.store.ts'
 
-/** PostgreSQL runs them at the same time. */
 const writesAtOnce = 4
-/** So many inboxes are announced together. */
 const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
 /** A database that is away fails each second. */
@@ -45,10 +43,10 @@ export class Upkeep {
   #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** This also continues the changes by key. */
+  /** Also continues changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
   readonly trim = oneAtATime(() => this.#trim())
-  /** Also removes what clients no longer have to be sent. */
+  /** Also removes what no client has to be sent. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {

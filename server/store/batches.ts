@@ -1,4 +1,4 @@
-// Removes many rows in several short writes, so that no other write waits long.
+// Removes many rows in short writes, so that others wait for none long.
 
 export async function inBatches(write: () => Promise<number | boolean>): Promise<void> {
   while (true) {

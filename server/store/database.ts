@@ -1,4 +1,4 @@
-// Which database is it, and how does a message name it?
+// Which database is it, and what does a message call it?
 import { resolve } from 'node:path'
 
 export type Database =

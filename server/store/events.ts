@@ -1,6 +1,6 @@
 // What the store announces after a commit.
 
-/** Never contains a secret, or the name that a client sent if no user has it. */
+/** Never contains a secret, nor a sent name that no user has. */
 export type AuditEntry = {
   id: string
   at: number
@@ -13,9 +13,8 @@ export type AuditEntry = {
   userId: string | null
   /** Only the log line has it. */
   username?: string | null
-  /** The verified address before a change: a notice goes there. Neither table nor log has it. */
+  /** A notice goes to this earlier verified address. Neither table nor log has it. */
   formerEmail?: string | null
-  /** The log has its line already. */
   isLogged?: true
   address: string | null
   userAgent: string | null
@@ -26,18 +25,15 @@ export type AuditEntry = {
   count: number
 }
 
-/**
- * The store records the entries in the transaction of the change. `needsFresh`: a stale sign-in
- * could not make this change.
- */
+/** The change's transaction records the entries. `needsFresh`: stale sign-ins could not make it. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined; needsFresh?: boolean }
 
-/** First key of the advisory lock of a living process; the second is `Store.holder`. */
+/** First key of a living process's advisory lock; `Store.holder` is the second. */
 export const holderLock = 1_667_330_665
 
 /**
- * The listener reads the new state. `audit`: a command recorded an act. `awayMs`: the database was
- * out of reach for so long, and is back.
+ * The listener reads the new state. `audit`: a command recorded an act. `awayMs`: how long the
+ * database was away.
  */
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
@@ -46,5 +42,5 @@ export type ChangeSignal =
 
 export type ChangeListener = (signal: ChangeSignal) => void
 
-/** Gets the entries after the commit. It must not reject, because the write is done. */
+/** It runs after the commit, so it must not reject. */
 export type RecordListener = (entries: readonly AuditEntry[]) => Promise<void>

@@ -1,5 +1,4 @@
-// The migrations of schema/ and the ledger of those that a database has. The ledger has the form of
-// Kysely's.
+// The migrations of schema/, and a database's ledger of them, in Kysely's form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { unavailable } from '../basics/errors.ts'
 import { refuseIncomplete } from './transfer-state.ts'
@@ -14,10 +13,7 @@ export function knownMigrations(from: URL = folder, through?: string): string[] 
     .sort()
 }
 
-/**
- * Leaves out the other engine's lines: from its mark, such as `-- sqlite:`, to another mark or an
- * empty line.
- */
+/** Leaves out the lines of the other engine (0001-schema.sql says which). */
 export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = folder): string {
   const other = engine === 'sqlite' ? 'postgres' : 'sqlite'
   const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
@@ -25,12 +21,11 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
 }
 
 export type Notice = { event: string; sentence: string }
-/** Called if the log of a SQLite file is foreign or gone, and while a migration takes long. */
+/** Reports a foreign or missing log of a SQLite file, or a long migration. */
 export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000
 
-/** Repeats `change` until it changes no row; reports every ten seconds. */
 export async function inChunks(
   name: string,
   change: () => Promise<number>,
@@ -51,14 +46,13 @@ export async function inChunks(
 }
 
 /**
- * Such a migration is one statement, repeated in transactions of its own: after a kill it
- * continues.
+ * Such a migration is one statement, repeated in separate transactions: it continues after a kill.
  */
 export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)
 }
 
-/** Throws UNAVAILABLE if the database is newer than this program, or not filled completely. */
+/** Throws UNAVAILABLE if the database is newer than this program, or not filled. */
 export function refuseNewer(applied: readonly string[], known: readonly string[]): void {
   refuseIncomplete(applied)
   const newer = applied.find((name) => !known.includes(name))
@@ -74,7 +68,7 @@ export function comparable(version: string): number {
   return major * 1e6 + minor * 1e3 + patch
 }
 
-/** `now` is an SQL expression for the time, ISO 8601. */
+/** `now`: SQL for the time, ISO 8601. */
 export function entryOf(name: string, now: string): string[] {
   return [
     'create table if not exists migration (name text primary key, timestamp text not null)',

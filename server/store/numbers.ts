@@ -1,4 +1,4 @@
-// What a store has counted, and what waits in it now, for metrics.
+// What a store has counted, and what waits in it, for metrics.
 import type { Durations } from '../basics/counts.ts'
 
 export type StoreNumbers = {

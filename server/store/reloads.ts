@@ -1,5 +1,4 @@
-// Reads again after a change signal: at once, but in at most a tenth of the time, and after a
-// failure until it succeeds.
+// Reads again after a change signal: at once, for at most a tenth of the time, until it succeeds.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const shortReloadMs = 2

@@ -1,7 +1,7 @@
-// An operation that is written once for both engines (decision 0074): a generator yields statements
-// and is resumed with their rows. A write can run again from its beginning, so it changes nothing
-// outside the database, and yields nothing but statements, because others wait for its locks.
-// Values are bound, never spliced; a Part is text that differs by engine.
+// Each operation is written once for both engines (decision 0074): a generator yields statements
+// and gets their rows. A write can run again, so it changes nothing else. Others wait for its
+// locks, so it yields only statements. Values are bound, never spliced; a Part is text that differs
+// by engine.
 import type { AuditEntry, ChangeSignal } from './events.ts'
 
 export type Query = { kind: 'get' | 'all' } & Template
@@ -19,10 +19,10 @@ export type Statement =
 export type Read<Result> = Generator<Query, Result, unknown>
 export type Write<Result> = Generator<Statement, Result, unknown>
 
-/** Another write has changed what this one read: it runs again. */
+/** Another write has changed what this one read, so it runs again. */
 export class RunAgain extends Error {}
 
-/** Fields are named as the columns; quote a name with capitals. */
+/** Fields have the names of the columns; quote one with capitals. */
 export function* get<Row>(
   strings: TemplateStringsArray,
   ...values: Given[]
@@ -54,12 +54,12 @@ export function* run(strings: TemplateStringsArray, ...values: Given[]): Write<n
   return (yield { kind: 'run', strings, values }) as number
 }
 
-/** As `run`, without the count: on PostgreSQL the write does not wait. */
+/** As `run`, but on PostgreSQL the write does not wait for it. */
 export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
   yield { kind: 'send', strings, values }
 }
 
-/** SQLite, with one writer, skips it. */
+/** SQLite has one writer, and skips it. */
 export function* onPostgres<Row>(
   strings: TemplateStringsArray,
   ...values: Given[]
@@ -67,7 +67,7 @@ export function* onPostgres<Row>(
   return (yield { kind: 'get', only: 'postgres', strings, values }) as Row | undefined
 }
 
-/** As `onPostgres`, but the write does not wait for it. */
+/** As `onPostgres`, but the write does not wait. */
 export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
   yield { kind: 'send', only: 'postgres', strings, values }
 }
@@ -81,9 +81,9 @@ export function* signal(change: ChangeSignal): Write<void> {
 }
 
 export type Value = string | number | null
-/** `strings` is the same array each time that the statement runs. */
+/** `strings` is the same array in each run. */
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
-/** At one place it is always a value, always the same part, or always a list. */
+/** One place always has a value, always the same part, or always a list. */
 export type Given = Value | Part | List | IdKey
 export type Bound = Value | Uint8Array
 
@@ -133,12 +133,12 @@ export function inIds(ids: readonly string[]): List {
   return { items: ids, use: 'ids' }
 }
 
-/** Stands after `from`: the fields are `given.value ->> 'name'`. */
+/** After `from`; the fields are `given.value ->> 'name'`. */
 export function rowsOf(objects: readonly object[]): List {
   return { items: objects, use: 'rows' }
 }
 
-/** Stands after `from`: the text is `given.value`. */
+/** After `from`; the text is `given.value`. */
 export function valuesOf(texts: readonly string[]): List {
   return { items: texts, use: 'values' }
 }
@@ -147,7 +147,6 @@ type Engine = 'sqlite' | 'postgres'
 
 const inArray = (type: string) =>
   `= any (array(select cast(jsonb_array_elements_text(cast(? as jsonb)) as ${type})))`
-/** The value of a list is at the question mark. */
 const lists: Record<ListUse, Record<Engine, string>> = {
   in: { sqlite: 'in (select value from json_each(?))', postgres: inArray('text') },
   numbers: { sqlite: 'in (select value from json_each(?))', postgres: inArray('bigint') },

@@ -1,9 +1,9 @@
 // `store.read(findUser, userId)` runs findUser of users/users.store.ts. The comment of an operation
-// is a promise, and the contract (*.contract.ts) tests both engines against it.
+// is a promise, which the contract (*.contract.ts) tests on both engines.
 //
-// For every operation: times are milliseconds since 1970 UTC. Absence is returned (`undefined`,
-// 'absent'), never thrown. A write that resolves is on the disk. If the system fails, the call
-// throws UNAVAILABLE, and nothing was stored unless the message says that the outcome is unknown.
+// Times are milliseconds since 1970 UTC. Absence is returned (`undefined`, 'absent'), never thrown.
+// A write that resolves is on the disk. If the system fails, a call throws UNAVAILABLE, and nothing
+// was stored unless the message says that the outcome is unknown.
 import type { ChangeListener, ChangeSignal, RecordListener } from './events.ts'
 import type { StoreNumbers } from './numbers.ts'
 import type { Database } from './postgres/connection/connection.ts'
@@ -22,22 +22,22 @@ export interface Store {
     input: NoInfer<Input>,
   ): Promise<Result>
   /**
-   * A restore, a move or a failover begins another history, because another change may then reach
-   * the same version. The signal 'anything' follows.
+   * A restore, a move or a failover begins another history, because a version may then have other
+   * changes. The signal 'anything' follows.
    */
   readonly history: string
   /** All processes share it; milliseconds since 1970. Without it, this machine's clock serves. */
   readonly clock?: () => number
   /**
    * This process claims rows with it; no other living process has it. Undefined while others may
-   * take this process for dead.
+   * think this one dead.
    */
   readonly holder: () => number | undefined
-  /** After commits of any process; with `about`, of these and 'anything'. */
+  /** Called after commits of any process; with `about`, for these and 'anything'. */
   onChange(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void
   /** The write resolves after the listener. */
   onRecorded(listener: RecordListener): void
-  /** Resolves with the reason when the process has to be restarted. */
+  /** Resolves with a reason to restart the process. */
   readonly failed: Promise<Error>
   check(): Promise<void>
   numbers(): StoreNumbers
@@ -63,18 +63,16 @@ export type WriteForms<Input, Result> = {
   readonly name: string
   /** Runs on SQLite and Citus, and on PostgreSQL if `postgres` returns `alone`. */
   readonly write: (input: Input) => Write<Result>
-  /** One statement for calls at the same time. Without it, PostgreSQL runs `write`. */
+  /** One statement for simultaneous calls. Without it, PostgreSQL runs `write`. */
   readonly postgres?: (db: Database, input: Input) => Promise<Result | typeof alone>
-  /**
-   * How much it adds to a commit of SQLite, and whether it takes turns on PostgreSQL; 1 without it.
-   */
+  /** What it adds to a commit of SQLite, and whether it takes turns on PostgreSQL; 1 without it. */
   readonly weightOf?: (input: Input) => number
 }
 
-/** By name: the writer thread gets the input with the name of its write. */
+/** The writer thread gets the input with the name of its write. */
 export type Writes = Readonly<Record<string, unknown>>
 
-/** A bundle adds a number if two functions have the same name. */
+/** A bundle adds a number to the second of two equal names. */
 export function nameOf(
   operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>,
 ): string {

@@ -1,5 +1,4 @@
-// What transfer/ leaves in a database: a table for a move or maintenance, an entry of the ledger for
-// a filling.
+// What transfer/ leaves in a database: a table for move or maintenance, an entry for a filling.
 import { CarillonError, messageOf, unavailable } from '../basics/errors.ts'
 
 /** PostgreSQL sends it with this SQLSTATE. */
@@ -10,7 +9,7 @@ export const refusedWrite = {
 export const refusedWriteState = 'CA001'
 export type Refusing = keyof typeof refusedWrite
 
-/** While it exists, the database refuses every write. `state`: a `Move` or `Maintenance` as JSON. */
+/** While it exists, the database refuses writes. `state`: a `Move` or `Maintenance` as JSON. */
 export function tableOf(refusing: Refusing): string {
   return `carillon_${refusing}`
 }
@@ -24,7 +23,7 @@ export function isRefusedWrite(error: unknown): boolean {
 
 /** `run`: the one call that writes the rows. */
 export type Filling = { source: string; run: string; call: string }
-/** A migration that no program knows, so none uses a database that is not filled. */
+/** No program knows this migration, so none uses a database that is not filled. */
 export const fillingPrefix = 'filling '
 
 export function entryOf(filling: Filling): string {

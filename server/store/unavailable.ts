@@ -1,4 +1,4 @@
-// The error of a call during which the store failed. Only a call that was rolled back can safely be
+// The error of a call during which the store failed. Only what was rolled back can safely be
 // repeated.
 import { type CarillonError, unavailable } from '../basics/errors.ts'
 
@@ -12,7 +12,7 @@ export function outcomeUnknown(cause: unknown): CarillonError {
   return unavailable('The store cannot do this now; the outcome is unknown', undefined, cause)
 }
 
-/** The writer thread or connection was lost before its response: the call may have been stored. */
+/** The writer thread or connection was lost without a response: the call may have been stored. */
 export function wentAway(cause: unknown): CarillonError {
   return unavailable('The store went away; the outcome is unknown', undefined, cause)
 }

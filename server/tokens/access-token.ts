@@ -1,5 +1,5 @@
-// Variant 2, stateless: the client sends a signed token (RFC 9068, `at+jwt`), and the service
-// stores nothing. A small table in memory revokes it (revocations.ts). Same verbs as sessions.ts.
+// Variant 2, stateless: the client sends a signed token (RFC 9068, `at+jwt`), which is not stored.
+// A table in memory revokes it (revocations.ts). Same verbs as sessions.ts.
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { iso } from '../basics/clock.ts'
@@ -22,10 +22,9 @@ import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const usualCache = 20_000
-/** In characters: about 8,000 of our tokens fit. */
+/** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
 
-/** issuers/foreign-tokens.ts has these methods. */
 type Foreign = {
   cached(token: string): TokenSubject | undefined
   verify(token: string): Promise<TokenSubject | null>
@@ -33,7 +32,7 @@ type Foreign = {
 
 type Current = { credentialGeneration: number }
 type TokenUser = Current & { id: string; factor?: ProvedFactor | undefined }
-/** `confirmedAt` is null if the sign-in is as fresh as before. */
+/** `confirmedAt`: null if the sign-in gets no fresher. */
 type Proved = { confirmedAt: number | null; factor?: ProvedFactor | undefined }
 
 type TokenOptions = {
@@ -41,12 +40,12 @@ type TokenOptions = {
   revocations: TokenRevocations
   now: () => number
   policy: Pick<FactorPolicy, 'limitedFrom'>
-  /** `iss` and `aud`: the public URL, which may be known only when the service listens. */
+  /** `iss` and `aud`: the public URL, perhaps known only when the service listens. */
   issuer: () => string
   lifetimeMs: number
-  /** How long after the sign-in a token may be renewed, in milliseconds. */
+  /** In milliseconds after the sign-in: until then a token may be renewed. */
   chainMs: number
-  /** Undefined if the service accepts its own tokens only. */
+  /** Without it, the service accepts only its own tokens. */
   foreign?: Foreign | undefined
   signatures: SignatureChecks
   maxCached?: number | undefined
@@ -58,7 +57,7 @@ export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: str
 export class AccessTokens {
   readonly #options: TokenOptions
   readonly #verified: BoundedCache<TokenSubject>
-  /** Tokens that are not signed by the key that they name. */
+  /** The key that they name did not sign these. */
   readonly #refused = new BoundedCache<true>(maxRefused)
 
   constructor(options: TokenOptions) {
@@ -66,10 +65,7 @@ export class AccessTokens {
     this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
-  /**
-   * The generation was read with the password hash. Throws INVALID_CREDENTIALS if it was raised
-   * since.
-   */
+  /** Throws INVALID_CREDENTIALS if the generation, read with the password hash, has risen. */
   async issue(
     user: TokenUser & { username: string | null },
     signInId: string,
@@ -80,7 +76,7 @@ export class AccessTokens {
     return this.#sign(signIn, this.#endOf(signIn))
   }
 
-  /** The token has the scope `inbox` and is a sign-in of its own. */
+  /** The token has scope `inbox` and is its own sign-in. */
   issueForInbox(user: TokenUser & { issuedGeneration: number }, lifetimeMs: number): IssuedToken {
     const { id: userId, credentialGeneration: generation, issuedGeneration } = user
     const at = this.#options.now()
@@ -102,8 +98,8 @@ export class AccessTokens {
   }
 
   /**
-   * Null if the token is unknown, expired or revoked. Reads the store only for a foreign token that
-   * is not cached, and an unknown key. Throws UNAVAILABLE if its issuer's keys cannot be read.
+   * Null if the token is unknown, expired or revoked. Reads the store only for an unknown key or an
+   * uncached foreign token. Throws UNAVAILABLE if an issuer's keys cannot be read.
    */
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
@@ -118,7 +114,7 @@ export class AccessTokens {
     return subject === null ? null : this.#accepted(subject)
   }
 
-  /** A token from before a rotation is recorded: it may be a copy, or another tab has it. */
+  /** Records a token from before a rotation: it may be a copy, or another tab has it. */
   #accepted(subject: TokenSubject): TokenSubject | null {
     if (this.#isAlive(subject))
       return this.#isLimited(subject) ? { ...subject, scope: 'setup' } : subject
@@ -126,7 +122,7 @@ export class AccessTokens {
     return null
   }
 
-  /** In milliseconds; null if it has expired, is revoked or only sets a second factor up. */
+  /** In milliseconds; null if it has expired, is revoked or only sets a factor up. */
   validUntil(subject: TokenSubject): number | null {
     if (!this.#isAlive(subject) || this.#isLimited(subject)) return null
     return Math.min(subject.expiresAt, this.#limitedFrom(subject))
@@ -141,10 +137,7 @@ export class AccessTokens {
     return subject.scope === 'setup' || this.#options.now() >= this.#limitedFrom(subject)
   }
 
-  /**
-   * In whole seconds, as tokens have them. The policy does not concern what applications get for
-   * their users.
-   */
+  /** In whole seconds, as in tokens. The policy does not concern tokens of applications. */
   #limitedFrom(signIn: TokenSubject | Claimed): number {
     if (signIn.issuedGeneration !== undefined || ('scope' in signIn && signIn.scope === 'inbox'))
       return Number.POSITIVE_INFINITY
@@ -155,7 +148,7 @@ export class AccessTokens {
     return kid !== undefined && this.#options.keys.isDropped(kid)
   }
 
-  /** Renewed ones included. With `source`, the audit log has a sign-out. */
+  /** Also revokes renewed ones. With `source`, the audit log has a sign-out. */
   async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
     const at = this.#options.now()
     const signOut = {
@@ -172,9 +165,9 @@ export class AccessTokens {
 
   /**
    * `user`: the present row, whose generation the token gets. Throws UNAUTHORIZED for a sign-in
-   * that is too old, or that the revocation which raised the generation did not spare: this node
-   * may not know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which
-   * must not outlive it.
+   * that is too old, or that the revocation of lower generations did not spare: this node may not
+   * know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which must not
+   * outlive it.
    */
   async renew(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     if (subject.isOfSession)
@@ -185,8 +178,8 @@ export class AccessTokens {
   }
 
   /**
-   * Throws as `renew`: if the user's generation was raised, the sign-in must have been spared.
-   * Otherwise it has ended meanwhile, and the token would revive it.
+   * Throws as `renew`. A revocation of lower generations must have spared the sign-in: otherwise
+   * the token would revive an ended one.
    */
   async rotated(
     subject: TokenSubject,
@@ -202,7 +195,7 @@ export class AccessTokens {
     return this.#sign({ ...rotated, ...proved }, this.#endOf(subject))
   }
 
-  /** A token whose key was dropped meanwhile must not become one of the next key. */
+  /** A dropped key's token must not become one of the next key. */
   async #renewable(
     subject: TokenSubject,
     { credentialGeneration: generation }: Current,
@@ -224,7 +217,7 @@ export class AccessTokens {
     )
   }
 
-  /** The first use needs no check of its signature. */
+  /** Its first use needs no signature check. */
   #sign(claimed: Claimed, endsAt: number): IssuedToken {
     const { now, issuer, keys } = this.#options
     const at = now()
@@ -247,7 +240,7 @@ export class AccessTokens {
     const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
     if (key === undefined) return null
     return this.#options.signatures.enqueue(async (isSigned) => {
-      // An earlier check in the queue may have had the same token.
+      // An earlier check may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
       const { claims, kid, signed, signature } = read

@@ -1,5 +1,4 @@
-// Since when does each rule about second factors hold? A rule that is turned off and on again keeps
-// its first start.
+// Since when does each rule about second factors hold? A rule that returns keeps its first start.
 import { all, type Read, send, type Write } from '../store/statements.ts'
 
 type RuleStart = { rule: string; startedAt: number }
@@ -8,7 +7,7 @@ export function* ruleStarts(): Read<RuleStart[]> {
   return yield* all<RuleStart>`select rule, started_at as "startedAt" from factor_rule order by rule`
 }
 
-/** Notes a start at `at` unless a rule has begun before. Returns when each rule began. */
+/** Notes `at` as the start unless a rule has begun. Returns when each rule began. */
 export function* startRules({
   rules,
   at,

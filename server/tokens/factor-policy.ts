@@ -1,5 +1,5 @@
-// CARILLON_SECOND_FACTOR: which sign-ins open everything, and from when do the others only set a
-// factor up? The proof itself says enough, so that no request reads the store for it.
+// CARILLON_SECOND_FACTOR: which sign-ins open everything, and from when do others only set a factor
+// up? By the proof alone: no request reads the store.
 import { iso } from '../basics/clock.ts'
 import { madeAt } from '../basics/ids.ts'
 import type { ProvedFactor } from '../http/operation.ts'
@@ -8,11 +8,10 @@ import { ruleStarts, startRules } from './factor-policy.store.ts'
 
 type FactorRule = 'optional' | 'required' | 'passkey'
 
-/** `factor`: what the user proved besides the password; absent for nothing. */
 type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
-/** When the rule about sign-ins without any factor began, and that about other factors than a passkey. */
+/** When the rules began: about sign-ins without a factor, about factors other than passkeys. */
 type Begun = { required: number; passkey: number }
 
 export class FactorPolicy {
@@ -26,9 +25,7 @@ export class FactorPolicy {
     this.#begun = begun
   }
 
-  /**
-   * `passkey` demands a factor, too: a user without any has the grace of the rule that began first.
-   */
+  /** `passkey` demands a factor, too. A user without any has the grace of the first rule. */
   static async open(options: Options): Promise<FactorPolicy> {
     const { store, now, rule } = options
     const begun: Begun = { required: Number.POSITIVE_INFINITY, passkey: Number.POSITIVE_INFINITY }
@@ -43,8 +40,8 @@ export class FactorPolicy {
   }
 
   /**
-   * From then on the sign-in only sets a factor up; infinite if it satisfies the rule. An id has
-   * the time of its user's creation.
+   * From then on the sign-in only sets a factor up; infinite if it satisfies the rule. An id says
+   * when its user was created.
    */
   limitedFrom({ userId, factor }: RuledSignIn): number {
     if (this.rule === 'optional' || factor === 'phr') return Number.POSITIVE_INFINITY

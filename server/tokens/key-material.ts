@@ -1,5 +1,4 @@
-// One signing key (Ed25519, RFC 8037), sealed with the service's secret, so that a stolen database
-// signs nothing.
+// One signing key (Ed25519, RFC 8037). Sealed by the secret: a stolen database signs nothing.
 import {
   createPrivateKey,
   createPublicKey,
@@ -24,7 +23,7 @@ export async function makeSigningKey(
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const publicJwk = publicKey.export({ format: 'jwk' }) as JWK
   const kid = await calculateJwkThumbprint(publicJwk)
-  // The command line would take it for an option.
+  // The command line takes it for an option.
   if (kid.startsWith('-')) return makeSigningKey(sealing, times)
   const sealedPrivateJwk = await sealing.seal(
     'signing-keys',
@@ -42,7 +41,7 @@ export function openPublic({ kid, publicJwk }: SigningKey): {
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
 
-/** Returns undefined if another secret sealed the key. */
+/** Undefined if another secret sealed the key. */
 export async function openPrivate(
   { kid, sealedPrivateJwk }: SigningKey,
   sealing: Sealing,
@@ -53,7 +52,7 @@ export async function openPrivate(
   return { kid, privateKey, secret: opened.secret }
 }
 
-/** The secret that sealed the keys is in use. Throws UNAVAILABLE if neither opens one. */
+/** It uses the secret that sealed the keys. Throws UNAVAILABLE if neither opens one. */
 export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
   const sealing = new Sealing(secrets)
   const sealed = keys.filter(({ retiredAt }) => retiredAt === null)
@@ -71,10 +70,7 @@ export function sealedWithAnother(what = 'The signing keys in the store were'): 
   )
 }
 
-/**
- * In the event loop: WebCrypto's threads, which argon2 needs, too, would cost twice the processor
- * time.
- */
+/** WebCrypto's threads, which argon2 needs, would cost twice the processor time. */
 export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): string {
   const signed = `${segmentOf({ alg: 'EdDSA', typ: 'at+jwt', kid })}.${segmentOf(claims)}`
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`
@@ -106,10 +102,7 @@ export async function makeToken(
   return signToken(current, claimsOf(signIn, { issuer, at, endsAt: at + lifetimeMs }))
 }
 
-/**
- * `carillon doctor` opens a live stream with it, for a minute. It names no user, so it opens no
- * inbox.
- */
+/** With it, `carillon doctor` opens a stream for a minute. It names no user, and opens no inbox. */
 export function probeToken(making: Omit<Making, 'lifetimeMs'>): Promise<string> {
   return makeToken(
     { ...making, lifetimeMs: 60_000 },

@@ -1,14 +1,12 @@
-// Which signing key signs, and which are accepted? The times in the store alone decide (decision
-// 0044).
+// Which signing key signs, which are accepted? Only the store's times decide (decision 0044).
 import { clockLeewaySeconds, maxTokenLifeMs } from './read-token.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 
-/** The `max-age` of the key set. */
 export const keySetMaxAgeMs = 5 * 60_000
 export const reloadEveryMs = 60_000
 /** By then every node and cache has the key. */
 export const publishedAheadMs = keySetMaxAgeMs + reloadEveryMs
-/** Until its last token has expired, by every node's clock. */
+/** By then its last token has expired, by every node's clock. */
 export const acceptedAfterMs = maxTokenLifeMs + clockLeewaySeconds * 1000 + reloadEveryMs
 
 type Times = Pick<SigningKey, 'kid' | 'createdAt' | 'startsAt' | 'retiredAt'>
@@ -32,7 +30,7 @@ export function nextKeyOf(
   const inOrder = keys.toSorted(byStart)
   const signing = signingOf(inOrder, now)
   if (signing === undefined) return undefined
-  // A start further away was made while a clock was wrong.
+  // A wrong clock made a later start.
   if (inOrder.some(({ startsAt }) => startsAt > now && startsAt <= now + lifetimeMs))
     return undefined
   const endsAt = signing.startsAt + lifetimeMs
@@ -46,7 +44,7 @@ export function lastOf<Key extends Times>(keys: readonly Key[]): Key | undefined
   return keys.toSorted(byStart).at(-1)
 }
 
-/** If the clock was set back, every key may start in the future: then the first signs. */
+/** After the clock was set back, all keys may start in the future: the first signs. */
 function signingOf<Key extends Times>(inOrder: readonly Key[], now: number): Key | undefined {
   const usable = inOrder.filter(({ retiredAt }) => retiredAt === null)
   return usable.findLast(({ startsAt }) => startsAt <= now) ?? usable[0]

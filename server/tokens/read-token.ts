@@ -1,15 +1,15 @@
-// Checks the contents of a token (10 us) before its signature (110 us): RFC 7519, RFC 9068.
+// Checks a token's contents (10 us) before its signature (110 us): RFC 7519, RFC 9068.
 import { madeAt, newId } from '../basics/ids.ts'
 import { isObject } from '../basics/strict-json.ts'
 import type { ProvedFactor } from '../http/operation.ts'
 
 export const maxTokenLifeMs = 15 * 60_000
 export const maxTokenLifeSeconds = maxTokenLifeMs / 1_000
-/** Parsing 16,000 characters blocks the event loop for 0.7 ms. */
+/** Parsing 16,000 characters takes 0.7 ms. */
 const maxTokenLength = 2_048
 export const clockLeewaySeconds = 60
 
-/** A node may renew a token before it knows the revocation. */
+/** A node may renew a token before it learns of the revocation. */
 export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
 
 export type SignIn = {
@@ -27,15 +27,9 @@ export type Claims = {
   sid: string
   auth_time: number
   gen: number
-  /**
-   * `inbox`: an issued token, which opens the inbox alone. `setup`: it sets a second factor up, and
-   * opens nothing else.
-   */
+  /** `inbox`: an issued token, for the inbox alone. `setup`: it only sets a second factor up. */
   scope?: 'inbox' | 'setup'
-  /**
-   * What the user proved besides the password (OpenID Connect Core 1.0, section 2); absent for
-   * nothing.
-   */
+  /** What the user proved besides the password (OpenID Connect Core 1.0, section 2). */
   acr?: ProvedFactor
   ign?: number
   /** Generation of the sign-in. */
@@ -64,7 +58,7 @@ export type Claimed = SignIn & {
   factor?: ProvedFactor | undefined
 }
 
-/** An issued token does not name the user (decision 0018). */
+/** No issued token names the user (decision 0018). */
 export function claimsOf(
   claimed: Claimed,
   {
@@ -111,7 +105,7 @@ export function readToken(token: string, issuer: string): ReadToken | null {
   if (token.length > maxTokenLength) return null
   const [, headerPart = '', payloadPart = '', signature = ''] = shape.exec(token) ?? []
   const header = objectIn(headerPart)
-  // No embedded key, no extension, no other spelling.
+  // Refuses embedded keys, extensions, other spellings.
   if (header === null || Object.keys(header).sort().join() !== headerNames) return null
   const { alg, typ, kid } = header
   if (alg !== 'EdDSA' || typ !== 'at+jwt' || typeof kid !== 'string') return null
@@ -127,7 +121,7 @@ export function isCurrent({ iat, exp, nbf = iat }: Claims, now: number): boolean
   return exp * 1000 > now && iat <= seconds + clockLeewaySeconds && (nbf === iat || nbf <= seconds)
 }
 
-// No name twice (RFC 7519, section 4), no unused bits (RFC 4648, section 3.5).
+// Refuses repeated names (RFC 7519, section 4) and unused bits (RFC 4648, section 3.5).
 function objectIn(segment: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString())
@@ -150,7 +144,7 @@ function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
   )
 }
 
-/** RFC 9068, section 2.2.1. Two clocks may differ. */
+/** RFC 9068, section 2.2.1. The two clocks may differ. */
 function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown>): boolean {
   const signedInAt = Math.floor(madeAt(sid as string) / 1000)
   if (time === signedInAt) return true
@@ -158,7 +152,7 @@ function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown
   return (time as number) > signedInAt && (time as number) <= (iat as number) + clockLeewaySeconds
 }
 
-/** Each kind has exactly the claims that we give it. */
+/** Each kind has exactly its own claims. */
 function isKnownKind({
   scope,
   ign,

@@ -1,5 +1,5 @@
-// Which tokens are revoked? All rows are in memory, so that a check costs no read. Entries go once
-// no token that they revoke is alive.
+// Which tokens are revoked? All rows are in memory: a check costs no read. A row goes when it
+// revokes no living token.
 import type { OfSignIn } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
@@ -41,7 +41,7 @@ export class TokenRevocations {
     return revocations
   }
 
-  /** It applies here; on other nodes after the change signal. */
+  /** Other nodes apply it after the change signal. */
   async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
     const { store, now } = this.#dependencies
     const at = now()
@@ -54,7 +54,7 @@ export class TokenRevocations {
     this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
   }
 
-  /** If the user was erased, the listener gets the `erasedKey`. */
+  /** For an erased user the listener gets `erasedKey`. */
   onRevocation(listener: (userId: string) => void): void {
     this.#listeners.add(listener)
   }
@@ -105,7 +105,7 @@ export class TokenRevocations {
     return everySignIn.exceptSignInId === signInId
   }
 
-  /** When it resolves, everything that was revoked before the call applies here. */
+  /** When it resolves, all that was revoked before the call applies here. */
   async refresh(): Promise<void> {
     const { store, now, wall } = this.#dependencies
     // The wall clock may be set back.

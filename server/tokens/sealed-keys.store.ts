@@ -1,4 +1,4 @@
-// The service makes these keys once and keeps them sealed (decision 0044), each for one purpose.
+// The service makes one sealed key for each purpose (decision 0044).
 import { get, type Read, run, send, type Write } from '../store/statements.ts'
 
 export const keyPurposes = ['erased-ids', 'push'] as const
@@ -10,7 +10,7 @@ export function* sealedKey(purpose: KeyPurpose): Read<string | undefined> {
 }
 
 /**
- * Does nothing if the purpose has a key. A new key for pushes would end every push subscription:
+ * Does nothing if the purpose has a key. A new one for pushes would end every subscription:
  * browsers have the old one.
  */
 export function* addSealedKey({

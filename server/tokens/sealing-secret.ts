@@ -1,5 +1,5 @@
 // The secret that seals the signing keys: a setting, or on SQLite a file beside the database
-// (0600), so that a first start needs no settings. factors/re-sealing.ts seals again.
+// (0600), so a first start needs no setting.
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'
@@ -28,7 +28,7 @@ export async function sealingSecrets(settings: Sealed, store: Store): Promise<Se
     throw unavailable(problem, `${sealedAdvice}.`)
   }
   if (file === undefined) throw unavailable('No secret is set', howToMake)
-  // Two processes may start at the same time.
+  // Two processes may start at once.
   createDurably(file, newSecret())
   return keptSecrets(settings) ?? { current: readSecret(file), previous: undefined }
 }
@@ -101,7 +101,7 @@ export function beginChange(path: string): Secrets {
   return { current: readSecret(file), previous }
 }
 
-/** The earlier secret stays beside the new one until that day (`2026-12-31`). Returns its file. */
+/** Until that day (`2026-12-31`) the earlier secret stays beside the new one. Returns its file. */
 export function endChange(path: string, keptUntil: string | undefined): string | undefined {
   const previous = previousSecretFileOf(path)
   const kept =

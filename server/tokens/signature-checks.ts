@@ -1,10 +1,9 @@
-// Checks signatures in the order of arrival. Failed checks use up a small allowance; then checks
-// wait.
+// Checks signatures in order. Failed ones use up a small allowance, and then checks wait.
 import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 
-/** About 900 failed checks a second, at 110 us. */
+/** At 110 us, about 900 failed checks a second. */
 const allowedShare = 0.1
 /** It is full again after 0.2 s. */
 const maxAllowanceMs = 20
@@ -72,7 +71,7 @@ export class SignatureChecks<Checked = Signature> {
   }
 }
 
-/** libuv's pool would cost a third more, and argon2 needs it. */
+/** libuv's pool costs a third more, and argon2 needs it. */
 export function isSignedByUs({ key, signed, signature }: Signature): boolean {
   return verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))
 }

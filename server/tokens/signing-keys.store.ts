@@ -1,4 +1,4 @@
-// Changes of the set take turns; reads do not wait.
+// Changes of the set take turns; reads wait for none.
 
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
@@ -43,7 +43,7 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
   if ((last?.kid ?? null) !== after) return 'refused'
-  // Without a signing key, an operator has deleted them because the secret was lost, and nothing opens these keys either.
+  // An operator deleted the signing keys because the secret was lost, so nothing opens these.
   if (after === null) yield* send`delete from sealed_key`
   yield* insert(key)
   // A later restore finds this row.
@@ -56,8 +56,8 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
 }
 
 /**
- * If the key is absent, nothing changes. Otherwise every push subscription ends: whoever stole the
- * key may have added some.
+ * Changes nothing if the key is absent. Otherwise every push subscription ends: a thief of the key
+ * may have added some.
  */
 export function* dropSigningKey({ kid, key, audit }: Replacement): Write<'done' | 'absent'> {
   yield* takeTurns()

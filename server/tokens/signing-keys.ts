@@ -1,4 +1,4 @@
-// A rotation refuses no token (decision 0044), and every node refuses a dropped key at once.
+// A rotation refuses no token (decision 0044). Every node refuses a dropped key at once.
 import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
@@ -35,7 +35,7 @@ type Dependencies = {
 type Accepted = ReturnType<typeof openPublic> & { until: number | null }
 type Signer = PrivateKey & { startsAt: number; secret: keyof Secrets; sealedPrivateJwk: string }
 
-/** A thumbprint (RFC 7638) with SHA-256. */
+/** A SHA-256 thumbprint (RFC 7638). */
 const kidShape = /^[\w-]{43}$/
 const learnEveryMs = 1_000
 const retryMs = 60_000
@@ -63,7 +63,7 @@ export class SigningKeys {
     const keys = new SigningKeys(dependencies)
     if ((await store.read(signingKeys)).length === 0) {
       const at = now()
-      // Another node may have been faster.
+      // Another node may be faster.
       await publishKey(dependencies, { at, startsAt: at, after: null })
     }
     await keys.#reload()
@@ -90,7 +90,7 @@ export class SigningKeys {
     return (this.current as Signer).startsAt
   }
 
-  /** Undefined if retired. No other statement of a token about keys is used. */
+  /** Undefined if retired. Nothing else that a token says about keys is used. */
   find(kid: string): KeyObject | undefined {
     const key = this.#accepted.get(kid)
     if (key === undefined || (key.until !== null && this.#dependencies.now() >= key.until))
@@ -131,7 +131,7 @@ export class SigningKeys {
     }
   }
 
-  /** Of all nodes, one adds the key. */
+  /** Only one node adds the key. */
   async tend(): Promise<void> {
     const { store, now, lifetimeMs } = this.#dependencies
     const at = now()
@@ -165,7 +165,7 @@ export class SigningKeys {
     const signers = await this.#signersOf(
       usable.flatMap(({ key, state }) => (state === 'accepted' ? [] : [key])),
     )
-    // A later read has been applied.
+    // A later read was applied.
     if (read < this.#applied) return
     this.#applied = read
     const isOneDropped = [...this.#accepted.keys()].some(
@@ -197,7 +197,7 @@ export class SigningKeys {
       const usable = opened ?? known
       if (usable !== undefined) signers.push({ ...usable, startsAt, sealedPrivateJwk })
     }
-    // `open` refuses to start, and says the same.
+    // `open` already refuses to start, with these words.
     const isRefused = signers.length === 0 && this.#accepted.size === 0
     if (unopened !== undefined && !isRefused && unopened.sealedPrivateJwk !== this.#unopened) {
       this.#unopened = unopened.sealedPrivateJwk

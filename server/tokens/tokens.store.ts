@@ -1,4 +1,4 @@
-// Revokes access tokens, and ends all proofs of a user, or all but one sign-in's.
+// Revokes access tokens, and ends all proofs of a user but those of a spared sign-in.
 import { hash } from 'node:crypto'
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
@@ -18,9 +18,9 @@ export type TokenRevocation = {
   userId: string
   /** Null revokes all sign-ins of the user. */
   signInId: string | null
-  /** Lower generations are revoked, whatever the clocks say. */
+  /** Revokes lower generations, whatever the clocks say. */
   firstGeneration: number
-  /** This sign-in is spared, whatever its generation. */
+  /** Spared, whatever its generation. */
   exceptSignInId: string | null
   expiresAt: number
 }
@@ -37,7 +37,7 @@ export function rotatedSignIn(signInId: string): string {
 
 const dayMs = 24 * 3_600_000
 
-/** Ends the session, too. The later `expiresAt` counts. */
+/** Also ends the session. The later `expiresAt` counts. */
 export function* revokeTokens(revocation: NewRevocation & Audited): Write<void> {
   yield* revoke(revocation)
   yield* record(revocation.audit)
@@ -48,7 +48,7 @@ type Revocation = NewRevocation & {
   exceptSignInId?: string | null
 }
 
-/** Locks the session first, as everywhere. '' revokes all but `exceptSignInId`. */
+/** As everywhere, locks the session first. '' revokes all but `exceptSignInId`. */
 export function* revoke(revocation: Revocation): Write<void> {
   const { userId, signInId, at, firstGeneration = 0, exceptSignInId = null } = revocation
   const { expiresAt = at + revocationKeptForMs } = revocation
@@ -67,7 +67,7 @@ export function* revoke(revocation: Revocation): Write<void> {
   yield* signal({ about: 'token-revocation' })
 }
 
-/** A day later: the clock may be set back. */
+/** A day late, because the clock may be set back. */
 function* removeExpired(at: number): Write<void> {
   const turn = yield* onPostgres<{ isMine: boolean }>`
     select pg_try_advisory_xact_lock(hashtext('carillon revocation')) as "isMine"`
@@ -87,8 +87,8 @@ export function* endSubscriptions(userId: string, signInId: string): Write<void>
 }
 
 /**
- * A step that ends a sign-in takes this lock last, and one that adds a subscription takes it first,
- * before it looks if the sign-in has ended. So no ending sign-in gets one.
+ * A step that ends a sign-in takes this lock last. One that adds a subscription takes it first,
+ * then looks if the sign-in has ended. So no ending sign-in gets one.
  */
 export function* lockSubscriptions(userId: string): Write<void> {
   yield* sendOnPostgres`select pg_advisory_xact_lock(hashtext('carillon push'), hashtext(${userId}))`

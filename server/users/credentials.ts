@@ -1,4 +1,4 @@
-// Unknown user, wrong password, disabled user: the same response, after the same work.
+// An unknown user, a wrong password and a disabled user get the same response, after the same work.
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { forgetGuesses } from '../guessing/guesses.store.ts'
@@ -16,13 +16,13 @@ import {
   type User,
 } from './users.store.ts'
 
-/** `name`: the client's text if no user can have it. */
+/** `name`: the client's text if it is no username. */
 export type Account = { name: string; user: Credentials | undefined }
 
 /**
- * A username can be another user's verified address. It then names the owner of the address, unless
- * `isKnown` says that the other signed in on this device: an application must not take a user's
- * sign-ins by such a name.
+ * A username can be another user's verified address. It then names the address's owner, unless
+ * `isKnown` says that the other signed in on this device: no application may take a user's sign-ins
+ * by such a name.
  */
 export async function findAccount(
   { store }: { store: Store },
@@ -32,9 +32,9 @@ export async function findAccount(
   const findable = findableUsername(username)
   const user = await store.read(findCredentials, findable ?? '')
   if (!username.includes('@')) return { name: findable ?? username, user }
-  // Every spelling of an address has one count of guesses, also if no user has it.
+  // All spellings of an address share one count of guesses, even if no user has it.
   const name = findableUsername(username.trim()) ?? username.trim().toLowerCase()
-  // The time must not say whether there is such a user.
+  // Time must not reveal whether there is such a user.
   const [owner, another] = await store.read(findUsersByEmail, {
     email: username.trim(),
     limit: 2,
@@ -49,7 +49,7 @@ export async function findAccount(
   return { name: found?.username ?? name, user: found }
 }
 
-/** `from`: in place of `address` for a known device or sign-in. */
+/** `from`: replaces `address` for a known device or sign-in. */
 type Presented = {
   password: string
   device: string | undefined
@@ -59,8 +59,8 @@ type Presented = {
 }
 
 /**
- * Replaces another system's hash. Throws INVALID_CREDENTIALS, also for a generated password that
- * has ended, TOO_MANY_REQUESTS, or UNAVAILABLE.
+ * Replaces another system's hash. Throws INVALID_CREDENTIALS (also for a generated password that
+ * has ended), TOO_MANY_REQUESTS or UNAVAILABLE.
  */
 export async function checkCredentials(
   {
@@ -78,7 +78,7 @@ export async function checkCredentials(
   )
   await guesses.refuseIfDelayed(guess)
   if (from && user) await guesses.beginConfirmation(user.id)
-  // Of many right passwords that wait, none must look like a failure to the others.
+  // Right passwords that wait must not look like failures to each other.
   const attempt = { account: name, device: user && device, address: address ?? from, signal }
   const begin = () => guesses.begin(guess)
   const { matches, replacement } = await passwords.verify(
@@ -98,7 +98,7 @@ export async function checkCredentials(
   }
   if ((await store.write(rehashPassword, change)) === 'done')
     return { ...user, passwordHash: replacement }
-  // The hash was replaced meanwhile: check the stored one.
+  // The hash was replaced meanwhile.
   return checkCredentials(
     { users, guesses },
     { name, user: await store.read(findCredentials, name) },
@@ -106,7 +106,7 @@ export async function checkCredentials(
   )
 }
 
-/** Only a client that has the password reads this. */
+/** Only a client with the password reads this. */
 function passwordEnded(): CarillonError {
   const problem = `This password was generated, and has ended after ${generatedPasswordDays} days`
   const remedy = 'The operator sets another one: carillon user password NAME.'

@@ -31,7 +31,6 @@ export function displayAccount(user: AddedUser) {
   }
 }
 
-/** Tokens of scope `inbox` are none of the policy's business. */
 export function displaySession(user: User, caller: Subject, policy: FactorPolicy) {
   const { proof, expiresAt } = caller
   const secondFactor = (caller.scope !== 'inbox' && policy.demandOn(caller)) || null
@@ -48,7 +47,7 @@ export function displaySession(user: User, caller: Subject, policy: FactorPolicy
   }
 }
 
-/** Erased users are missing, and those without a name. */
+/** Leaves out erased users, and those without a name. */
 export async function namesOf(store: Store, ids: Iterable<string>): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(ids)) {

@@ -1,4 +1,4 @@
-// Finds a user: by id, external id or username, and for an application only its own.
+// Finds a user by id, external id or username; an application finds only its own.
 import { record } from '../audit/audit.store.ts'
 import { recorded, type Source, sourceOf } from '../audit/entry.ts'
 import { type CarillonError, noSuchRoute, notAuthenticated, notFound } from '../basics/errors.ts'
@@ -18,10 +18,9 @@ export type UserDependencies = PasswordRules & {
   store: Store
   passwords: Passwords
   now: () => number
-  /** Only its users are found; without it, all are. */
+  /** If set, only its users are found. */
   application?: string | undefined
   source?: Source
-  /** This process refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
   erased: Recogniser
 }
@@ -37,8 +36,7 @@ export async function findUser(dependencies: Finding, key: UserKey): Promise<Use
 }
 
 /**
- * A key finds no user with a role: its holder could become an operator. The audit log has each
- * attempt.
+ * Keys find no user with a role, or a holder could become an operator. The audit log has attempts.
  */
 export async function findChangeable(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
@@ -109,7 +107,7 @@ export async function readerOf(
 /** `/api/users/external/` is not a route. */
 export function userKey({ params: { id, externalId } }: Pick<GuardedRequest, 'params'>): UserKey {
   if (externalId === '') throw noSuchRoute()
-  // RFC 9562, section 4: also in upper case.
+  // RFC 9562, section 4, allows upper case.
   return externalId === undefined ? { id: id.toLowerCase() } : { externalId }
 }
 

@@ -1,5 +1,4 @@
-// Creates or changes many users. Everything is checked before anything is stored: one fault stops
-// all.
+// Creates or changes many users. Checks all before it stores any: one fault stops all.
 import { record } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
@@ -15,7 +14,7 @@ import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
 import { recordedChange, storeChange, storeUser } from './users.ts'
 
-/** `position`: from 0. `sameAs`: the earlier entry with the name. */
+/** `position`: from 0. `sameAs`: the earlier entry of that name. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 
 const atOnce = 32
@@ -23,8 +22,7 @@ const putAtOnce = 1_000
 
 /**
  * An absent field stays; a hash applies only to a user without a password. Throws CONFLICT if
- * another request takes a name after the check: a repetition does the rest. `report` gets the
- * entries stored.
+ * another request then takes a name: a repetition does the rest. `report` gets the stored entries.
  */
 export async function importUsers(
   dependencies: UserDependencies,
@@ -156,7 +154,7 @@ async function putProfiles(
   return imported
 }
 
-/** `putUsers` makes a change of the entry, for the notice of a new address. */
+/** `putUsers` makes the entry a change, for the notice of a new address. */
 async function newUserOf(
   dependencies: UserDependencies,
   { externalId: id, profile }: CheckedEntry,
@@ -215,7 +213,7 @@ async function changeExisting(
   if (user.disabledAt !== null) await setDisabled(dependencies, { id: user.id }, true)
 }
 
-/** Running work is awaited before the first error is thrown. */
+/** Running work ends before the first error is thrown. */
 async function inParallel<Item, Result>(
   items: readonly Item[],
   work: (item: Item, position: number) => Promise<Result>,

@@ -26,7 +26,7 @@ export const me = forUser({
 export const change = forUser({
   summary: 'Change the display name or the language of the signed-in user',
   body: OwnProfile,
-  // The longest name, each character as an escape.
+  // The longest name, all in escapes.
   bodyLimit: 16 * 1024,
   responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],

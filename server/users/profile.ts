@@ -1,4 +1,4 @@
-// Checks every field of a profile, so that every fault is found.
+// Checks every field of a profile, to find every fault.
 import { type Fault, faulting, invalidRequest } from '../basics/errors.ts'
 import { isTimeZone, timeZoneFault } from '../inbox/mail-rules.ts'
 import { readHash } from '../passwords/imported-hash.ts'
@@ -9,16 +9,16 @@ import type { Profile } from './users.store.ts'
 export const maxDisplayNameLength = 200
 /** RFC 5321, section 4.5.3.1.3. */
 export const maxEmailLength = 254
-/** Tags in use have about 35 characters. */
+/** About 35 characters are in use. */
 export const maxLocaleLength = 64
 
-/** `emailVerified`: of `email`, or of the address that the user has. `timeZone`: null for UTC. */
+/** `emailVerified`: of `email`, or of the user's present address. `timeZone`: null for UTC. */
 export type GivenProfile = Omit<Profile, 'emailVerifiedAt'> & {
   emailVerified?: boolean
   timeZone?: string | null
 }
 
-/** `de-ch` becomes `de-CH`. A fault leaves its field out. */
+/** `de-ch` becomes `de-CH`. Leaves faulty fields out. */
 export function readProfile(given: GivenProfile): { profile: GivenProfile; faults: Fault[] } {
   const profile: GivenProfile = {}
   const faults: Fault[] = []
@@ -60,7 +60,7 @@ function readDisplayName(name: string): Read {
   if (name === '') return { reason: 'must have at least 1 character, or be null' }
   if ([...name].length > maxDisplayNameLength)
     return { reason: `must have at most ${maxDisplayNameLength} characters` }
-  // The expression takes 10 ms to make.
+  // This expression takes 10 ms to make.
   if (deceptive.test(name) && deceptive.test(name.replace(/\p{RGI_Emoji}/gv, '')))
     return {
       reason:
@@ -72,8 +72,8 @@ function readDisplayName(name: string): Read {
 }
 
 /**
- * These draw nothing or turn the text. Joiners and variation selectors stay: Persian, Hindi and
- * Japanese names have them.
+ * These draw nothing or turn the text. Persian, Hindi and Japanese names have joiners and variation
+ * selectors, so those stay.
  */
 const deceptive =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u2800\u{1d159}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
@@ -106,7 +106,7 @@ export function languageFaults(
   })
 }
 
-/** Only a message to the address can prove it. */
+/** Only a message can prove the address. */
 function readEmail(text: string): Read {
   if (text.length <= maxEmailLength && address.test(text)) return text
   return {
@@ -114,14 +114,14 @@ function readEmail(text: string): Read {
   }
 }
 
-/** RFC 5322, section 3.2.3; no quoted names and literals. */
+/** RFC 5322, section 3.2.3, without quoted names and literals. */
 const part = String.raw`[^\s@\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}()<>\[\]:;,\\"]+`
 const address = new RegExp(`^${part}@${part}$`, 'u')
 
 /** Code points. */
 export const maxExternalIdLength = 255
 
-/** RFC 7643, section 3.1. Compared byte by byte, never normalized. */
+/** RFC 7643, section 3.1. Compared byte by byte, without normalization. */
 export function externalIdFault(id: string): string | undefined {
   if (id === '') return 'must have at least 1 character'
   if (id.length > maxExternalIdLength && [...id].length > maxExternalIdLength)
@@ -150,7 +150,7 @@ export function readEntry(entry: UserEntry) {
   }
 }
 
-/** The command line prints the message, so it has every fault. */
+/** The command line prints the message, so it names every fault. */
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return
   const problem = faults.map(

@@ -1,5 +1,4 @@
-// Creates and updates many users by their external ids, in one step.
-
+// Creates and updates many users by external ids.
 import { record } from '../audit/audit.store.ts'
 import { chooseTimeZone, reachAddress } from '../inbox/reminders.store.ts'
 import type { AuditEntry } from '../store/events.ts'
@@ -39,7 +38,7 @@ export type PutUsers = Namespace & {
 }
 
 /**
- * Creates users with new external ids and updates the others, in one step. An entry has the id
+ * In one step, creates users with new external ids and updates the others. An entry has the id
  * `newId` and the event of a creation; a changed user gets `user-changed`. Locks in the order of
  * external ids, so that calls cannot deadlock. Forgets that an id was erased.
  */
@@ -87,7 +86,7 @@ function* changeInbox(before: User, { id, email, emailVerifiedAt, locale }: User
 
 type Addition = { namespace: string; at: number; erased: Recognition | undefined }
 
-/** A user can be erased before the lock, and is then added again. */
+/** A user erased before the lock is added again. */
 function* lockOrAdd(
   users: readonly Put[],
   { namespace, at, erased }: Addition,
@@ -102,7 +101,7 @@ function* lockOrAdd(
       where u.external_id ${inList(users.map(({ externalId }) => externalId))} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length < users.length) continue
     const ids = new Set(users.map(({ newId }) => newId))
-    // The id of an issuer may have been erased.
+    // An issuer's id may have been erased.
     const isFor = ({ id }: User) => ids.has(id) || erased?.issuers?.length
     const named = rows.filter(isFor).map(({ externalId }) => ({ namespace, externalId }))
     const again = (yield* forgetErased(erased, named)).map(({ externalId }) => externalId)
@@ -110,7 +109,7 @@ function* lockOrAdd(
   }
 }
 
-/** Adds no user whose external id is known or was erased; the caller finds these. */
+/** Adds no user whose external id is known or was erased, but the caller finds those. */
 export function* addUnlessErased(
   users: readonly (Named & { id: string })[],
   { at, erased }: { at: number; erased?: Recognition | undefined },
@@ -132,7 +131,7 @@ type OfToken = Namespace & {
   erased?: Recognition | undefined
 }
 
-/** No token brings an erased user back: undefined. */
+/** Undefined for an erased user: no token brings one back. */
 export function* addTokenUser({ entry, ...user }: OfToken): Write<User | undefined> {
   yield* lockUsers()
   yield* addUnlessErased([{ ...user, namespace: namespaceOf(user) }], user)

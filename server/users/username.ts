@@ -5,17 +5,17 @@ import { CarillonError, invalidField } from '../basics/errors.ts'
 /** Code points. */
 export const maxUsernameLength = 64
 
-/** For these the rules only convert to lower case. */
+/** Here the rules only convert to lower case. */
 const plainName = /^[!-~]{1,64}$/
 
 /**
- * RFC 8265, section 3.3.3. Idempotent (RFC 8264, section 7), because contextual code points are
+ * RFC 8265, section 3.3.3. Idempotent (RFC 8264, section 7), since contextual code points are
  * refused. Throws INVALID_REQUEST.
  */
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
   if (text === '') refuse('write at least one character')
-  // NFC makes one code unit of four at the most.
+  // NFC makes at most four code units one.
   if (text.length > 4 * maxUsernameLength) refuse(tooLong)
   const narrowed = text.replace(
     otherWidths,
@@ -26,7 +26,7 @@ export function prepareUsername(text: string): string {
   const prepared = lowerCase.normalize('NFC')
   if ([...prepared].length > maxUsernameLength) refuse(tooLong)
   refuseOutsideClass(narrowed)
-  // NFC makes one character of `<` and U+0338.
+  // NFC joins `<` and U+0338.
   refuseOutsideClass(prepared)
   if (rightToLeft.test(prepared)) refuseMixedDirection(prepared)
   return prepared
@@ -44,7 +44,7 @@ export function findableUsername(text: string): string | undefined {
 
 const tooLong = `write at most ${maxUsernameLength} characters`
 
-/** Unicode decomposes these as <wide> or <narrow>. */
+/** <wide> or <narrow> in Unicode. */
 const otherWidths = /[\u3000\uff01-\uffee]/g
 const ordinaryWidths = new Map(
   Array.from({ length: 0xee }, (_, n) => String.fromCharCode(0xff01 + n)).map((wide) => [
@@ -52,30 +52,27 @@ const ordinaryWidths = new Map(
     wide.normalize('NFKC'),
   ]),
 )
-/** UAX #15, section 13: the time to sort marks grows with the square. */
+/** UAX #15, section 13: sorting n marks takes time n². */
 const manyMarks = /\p{M}{31}/u
 
 // IdentifierClass, RFC 8264, sections 4.2, 8 and 9.
 
-/** Exceptions (9.6) that are valid. */
+/** Valid exceptions (9.6). */
 const validExceptions = /[\u00df\u03c2\u06fd\u06fe\u0f0b\u3007]/
-/** Code points that depend on their neighbours (CONTEXTO) are refused, too. */
+/** Also refuses code points that depend on neighbours (CONTEXTO). */
 const refusedExceptions =
   /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9]/
-/** 9.9: a composed syllable replaces conjoining jamo. */
+/** 9.9: composed syllables replace conjoining jamo. */
 const oldHangulJamo = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]/
 const space = /\p{Z}/u
-/**
- * Sections 9.12, 9.13 (with the joiners of 9.8) and 9.10 refuse these; half surrogate pairs are
- * invalid.
- */
+/** 9.12, 9.13 (with the joiners of 9.8) and 9.10 refuse these; half surrogate pairs are invalid. */
 const invisible = /[\p{Cc}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}]/u
 const letterOrDigit = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u
 
 /** Folding changes about 1,700 accepted characters. */
 const accepted = new Set<string>()
 
-/** Made at the first use: it takes milliseconds. */
+/** It takes milliseconds, so the first use makes it. */
 let suspects: RegExp | undefined
 
 function refuseOutsideClass(text: string): void {
@@ -99,12 +96,12 @@ function refuseCharacter(character: string): void {
   accepted.add(character)
 }
 
-// The Bidi Rule, RFC 5893, section 2. Blocks (DerivedBidiClass.txt) stand for the classes of what
+// The Bidi Rule, RFC 5893, section 2. Blocks (DerivedBidiClass.txt) stand for the classes that
 // IdentifierClass allows.
 
 /** NSM without the five of class L */
 const nonspacing = String.raw`(?:(?![\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}])\p{Mn})`
-/** AN; Arabic-Indic digits are refused above. */
+/** AN; Arabic-Indic digits are refused. */
 const arabicNumber = String.raw`[\u{10d30}-\u{10d39}]`
 const blocks = String.raw`\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}`
 const letter = String.raw`(?!\p{Mn}|${arabicNumber})[${blocks}]`

@@ -61,7 +61,7 @@ export const putMany = forProducer({
   },
 })
 
-/** A name belongs to another user. */
+/** The name is another user's. */
 function refusalOf(faults: readonly EntryFault[]): CarillonError {
   const details = faults.map(({ position, field, reason, sameAs }): Fault => {
     const place = `users.${position}${field === '' ? '' : `.${field}`}`

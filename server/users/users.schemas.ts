@@ -131,7 +131,7 @@ export const UserEntry = t.component('UserEntry', {
 })
 const maxEntries = { minItems: 1, maxItems: 1000 }
 export const UserEntries = t.component('UserEntries', { users: t.array(UserEntry, maxEntries) })
-/** The handler checks the entries, to find every fault of each. */
+/** The handler checks the entries, to find all faults. */
 export const UncheckedEntries = t.object({ users: t.array(t.anything, maxEntries) })
 
 const searchNote =

@@ -20,31 +20,31 @@ import { forgetErased, type Recognition } from './erasure/erased-ids.store.ts'
 
 export type User = {
   id: string
-  /** Null for a user who cannot sign in with a password. */
+  /** Null for a user without a sign-in by password. */
   username: string | null
   displayName: string | null
   createdAt: number
   disabledAt: number | null
-  /** Raised by a new password and by disabling the user: earlier tokens are revoked. */
+  /** A new password and disabling raise it, which revokes earlier tokens. */
   credentialGeneration: number
   /** '' for none. It never changes. */
   application: string
-  /** Compared byte by byte, and unique for application and issuer. */
+  /** Unique for application and issuer, byte by byte. */
   externalId: string | null
   issuer: string
   locale: string | null
   email: string | null
   issuedGeneration: number
-  /** A changed address needs another proof. */
+  /** A changed address needs a new proof. */
   emailVerifiedAt: number | null
   deviceGeneration: number
-  /** When the user said that somebody else knows the password. */
+  /** The user then said that somebody else knows the password. */
   passwordReportedAt: number | null
   passwordEndsAt: number | null
   role: Role | null
 }
 
-/** Keys of applications change no user with a role. */
+/** No application's key changes a user with a role. */
 export type Role = 'operator'
 
 const prefixLength = new Part('instr(u.issuer, char(1))', 'strpos(u.issuer, chr(1))')
@@ -60,7 +60,7 @@ export const userColumns = new Part(
   columnsWith(prefixLength.postgres),
 )
 
-/** Without `issuer`, the external id is a plain one. */
+/** Without `issuer`, the external id is plain. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
   Partial<
     Pick<User, 'externalId' | 'locale' | 'email' | 'emailVerifiedAt' | 'passwordEndsAt' | 'role'>
@@ -97,22 +97,19 @@ export function* findCredentials(username: string): Read<Credentials | undefined
     where u.username = ${username} and u.password_hash is not null`
 }
 
-// In the collation "C", lower() changes ASCII letters only, as SQLite's.
+// In collation "C", lower() changes only ASCII, as in SQLite.
 const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
-/** Places count from 1; 0 if the text is absent. */
+/** Counted from 1; 0 if the text is absent. */
 const placeIn = new Part('instr', 'strpos')
 
 export function lowerCase(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/**
- * Users of no application come first, so that none crowds them out. `canSignIn`: only these, with a
- * proof.
- */
+/** Users of no application come first: none crowds them out. `canSignIn`: only these, if proved. */
 export function* findUsersByEmail(query: {
   email: string
   limit: number
@@ -132,8 +129,8 @@ export function* hasVerifiedEmail(): Read<boolean> {
 }
 
 /**
- * Lists users by id, after the id `after`. `search` looks in username, display name, address or
- * external id, ignoring ASCII case. `externalId` finds those of every issuer.
+ * Lists users by id, from `after` on. `search` looks in username, display name, address or external
+ * id, ignoring ASCII case. `externalId` finds those of all issuers.
  */
 export function* listUsers(query: UserQuery): Read<User[]> {
   const { after, limit, externalId, application } = query
@@ -157,15 +154,12 @@ export function* listUsers(query: UserQuery): Read<User[]> {
     order by u.id limit ${limit}`
 }
 
-/** `erased`: the user was created again after an erasure. */
+/** `erased`: created again after an erasure. */
 export type AddedUser = User & { erased?: boolean }
 
 type Addition = NewUser & { erased?: Recognition | undefined } & Audited
 
-/**
- * Adds a user, or changes nothing and says which name is taken. Forgets that the external id was
- * erased.
- */
+/** Adds a user, or changes nothing and says which name is taken. Forgets the id's erasure. */
 export function* addUser(
   user: Addition,
 ): Write<AddedUser | 'username-taken' | 'external-id-taken'> {
@@ -206,7 +200,7 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
   if (before === undefined) return 'absent'
   if (username !== undefined) {
     if (yield* isUsernameTaken(username, userId)) return 'username-taken'
-    // If another call takes the username now, the write runs again and finds it taken.
+    // If another call takes the username now, the write runs again.
     yield* send`update "user" set username = ${username} where id = ${userId}`
     yield* send`update session set username = ${username} where user_id = ${userId}`
   }
@@ -223,7 +217,7 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
   return 'done'
 }
 
-/** The inbox has other texts then, so clients load the list again. */
+/** The inbox's texts change, so clients load the list again. */
 export function* changeLanguage(userId: string): Write<void> {
   yield* send`
     update inbox set version = version + 1, reset_version = version + 1 where user_id = ${userKey(userId)}`
@@ -243,7 +237,7 @@ export function* enableUser({
 
 type Rehash = { userId: string; checkedPasswordHash: string; passwordHash: string }
 
-/** 'refused' if the stored hash is not the one that was checked. */
+/** 'refused' if another hash than the checked one is stored. */
 export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
   yield* lockUsers()
   const changed = yield* run`
@@ -252,10 +246,10 @@ export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
   return changed === 0 ? 'refused' : 'done'
 }
 
-// Rows name their application before an issuer, so that the unique index keeps applications apart,
-// and beside a notification's key.
+// Rows have the application before an issuer and beside a notification's key, so that the unique
+// index keeps applications apart.
 
-/** No client can write it into an issuer. */
+/** No client can write it. */
 const end = '\u0001'
 
 export function prefixOf(application: string | undefined): string {
@@ -306,7 +300,7 @@ export function* lockUser(userId: string): Write<boolean> {
   return (yield* lock`select 1 from "user" where id = ${userId}`) !== undefined
 }
 
-/** On Citus a row lock locks the whole table: two callers would deadlock. */
+/** A row lock on Citus locks the table: two callers would deadlock. */
 export function* lockUsers(): Write<void> {
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
 }

@@ -1,4 +1,4 @@
-// Adds and changes users. import.ts has many at once; access/ has what lets a user sign in.
+// Adds and changes users. import.ts has many at once; access/ lets a user sign in.
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidField } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -20,7 +20,7 @@ import * as stored from './users.store.ts'
 
 export const firstUsername = 'operator'
 
-/** A passphrase is not checked, and ends after seven days. */
+/** A passphrase is not checked, and has an end. */
 type Wanted = Omit<NewUserBody, 'username'> & {
   username?: string
   isGenerated?: boolean
@@ -42,7 +42,7 @@ export async function addUser(
   if (password !== undefined && !isGenerated)
     faults.push(...(await passwordFaults(dependencies, { username: username ?? '', password })))
   refuseFaults(faults)
-  // An application waits for its own passwords only.
+  // An application waits only for its own passwords.
   const attempt = { account: dependencies.source?.actor ?? '' }
   const passwordHash =
     password === undefined
@@ -84,7 +84,7 @@ export async function storeUser(
   return outcome
 }
 
-/** A verified address must not become another's username. Throws CONFLICT. */
+/** Throws CONFLICT: a verified address must not become another's username. */
 async function refuseAddress(
   { store }: Finding,
   username?: string | null,
@@ -99,7 +99,7 @@ async function refuseAddress(
   if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
 }
 
-/** The caller may be an application, and the user another one's. */
+/** The caller may be an application, and the user another's. */
 function taken(field: 'username' | 'externalId', text: string | null | undefined): CarillonError {
   return new CarillonError('CONFLICT', `The ${field} ${text} is taken`, {
     details: [{ field, reason: 'is taken' }],
@@ -142,7 +142,7 @@ export async function storeChange(
 
 export function recordedChange(dependencies: UserDependencies, given: Edit): Audited {
   const { user, signInId = null } = given
-  // The audit log records no preferences, of which it is one.
+  // The audit log has no preferences.
   const { timeZone: _, ...fields } = given.fields
   const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
   const changed = Object.entries(fields).filter(

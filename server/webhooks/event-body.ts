@@ -1,5 +1,4 @@
-// Makes an event when it leaves, of the ids in its row, and signs it as Standard Webhooks 1.0.0
-// says.
+// When an event leaves, makes it of its row's ids, and signs it as Standard Webhooks 1.0.0 says.
 import { createHmac } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
 import type { EventContent } from '../inbox/webhook-events.store.ts'
@@ -8,12 +7,12 @@ import type { Store } from '../store/store.ts'
 import { findUser, type User } from '../users/users.store.ts'
 import type { Row } from './looks.store.ts'
 
-/** An item that would make the body larger has only its id. */
+/** An item beyond this has only its id. */
 const maxBytes = 19_000
-/** An item has up to 32 KB in the store: the text of each language. */
+/** An item has up to 32 KB in the store, with the texts of all languages. */
 const itemsAtOnce = 20
 
-/** Undefined if there is no reason to send it any more. */
+/** Undefined if no reason is left. */
 export async function eventOf(store: Store, { id, ownerId, ids: json, at }: Row) {
   const { type, ids = [], more = 0, reason, user: gone }: EventContent = JSON.parse(json)
   const event = { id, type, timestamp: iso(at) }
@@ -64,7 +63,7 @@ function displayed(item: Item | undefined, user: User) {
   }
 }
 
-/** `secrets`: as `whsec_` and base64. `at`: the time of this attempt, in milliseconds. */
+/** `secrets`: `whsec_` and base64. `at`: this attempt, in milliseconds. */
 export function signedHeaders({
   id,
   body,

@@ -1,6 +1,5 @@
-// What has become an event for a webhook? A look at an inbox whose timer is due writes rows of the
-// outbox. A backend that reads events takes the rows here, and acknowledges them with its next
-// request.
+// What has become an event for a webhook? A look at an inbox with a due timer writes outbox rows. A
+// backend that reads events takes them here; its next request acknowledges them.
 import { usualHours } from '../inbox/mail-rules.ts'
 import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
@@ -33,13 +32,10 @@ import {
 } from '../store/statements.ts'
 import { findUser } from '../users/users.store.ts'
 
-/** A body of 20 KB has so many, with their ids alone. */
+/** So many ids have 20 KB. */
 export const maxItems = 200
 
-/**
- * What has been unread for long enough becomes one event for each webhook that waits for it, once.
- * Returns how many rows it wrote.
- */
+/** What was unread for long enough becomes one event for each waiting webhook. Returns how many. */
 export function* lookAtUnread(look: Look): Write<number> {
   const type = 'notification.unread'
   let receiversFor = (_sent: Sent): Receiver[] => []
@@ -71,8 +67,8 @@ type Changed = {
 type Change = Changed & { type: EventType | undefined; reason?: string }
 
 /**
- * Each change since the timer was written becomes an event for each webhook that waits for it.
- * Returns how many rows it wrote.
+ * Each change since the timer was written becomes an event for each waiting webhook. Returns how
+ * many.
  */
 export function* lookAtChanges(look: Look): Write<number> {
   const { userId } = look
@@ -81,7 +77,7 @@ export function* lookAtChanges(look: Look): Write<number> {
   const timer = yield* dueTimer({ userId, channel, at: look.at })
   if (timer === undefined) return 0
   const lists = yield* changesAfter(user, timer)
-  // A full list may go on after its last one, and then what came later has to wait.
+  // What came after the end of a full list has to wait, because the list may go on.
   const full = lists
     .filter(({ length }) => length >= maxRead)
     .map((list) => list.at(-1)?.version ?? 0)
@@ -146,7 +142,7 @@ const typeOf: Readonly<Record<string, EventType>> = {
 
 type Act = { version: number; act: number; kind: 'read' | 'archive'; first: number; last: number }
 
-/** Only a step of a bulk act has changed these since. */
+/** Since then, only a bulk step changed these. */
 function* changesOf(user: UserKey, { version, act, kind, first, last }: Act): Write<Change[]> {
   const state = kind === 'read' ? 'read' : 'archived'
   const rows = yield* all<Omit<Changed, 'version'>>`
@@ -157,7 +153,7 @@ function* changesOf(user: UserKey, { version, act, kind, first, last }: Act): Wr
 
 type Sent = { producer: number | null; category: string | null }
 
-/** A notification concerns the webhooks of the application that sent it. */
+/** A notification concerns the webhooks of its sender. */
 function* sendersOf(found: readonly Sent[]) {
   const numbers = new Set(found.flatMap(({ producer }) => producer ?? []))
   const producers = yield* all<{ number: number; application: string }>`
@@ -181,7 +177,9 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/** Only what follows one another is one event, so that ids and events are in order. Returns how many there are. */
+/**
+ * One event has only consecutive changes, so that ids and events are in order. Returns how many.
+ */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
   let count = 0
@@ -213,18 +211,18 @@ export function* addTestEvent(test: {
 }
 
 export type Row = { id: string; ownerId: string; ids: string; at: number }
-/** `after`, `cursor`: 1 or more, because an event that nobody has taken has 0. */
+/** `after`, `cursor`: 1 or more, because an event that was not taken has 0. */
 type Taking = { webhookId: string; after: number | null; cursor: number; limit: number }
 
-/** The oldest that wait for the webhook. */
+/** The oldest rows that wait for the webhook. */
 function oldest(webhookId: string, limit: number) {
   return all<Row>`
     select id, owner_id as "ownerId", ids, at from outbox where channel = 'webhook' and queue = ${webhookId} order by due_at, id limit ${limit}`
 }
 
 /**
- * Removes what was taken with the cursor `after`, and takes the oldest that wait, which have
- * `cursor` from now on. `missed`: some were too old since the last call.
+ * Removes what was taken with the cursor `after`, and takes the oldest waiting rows, which then
+ * have `cursor`. `missed`: some were too old since the last call.
  */
 export function* takeEvents({
   webhookId,
@@ -248,7 +246,7 @@ export function* hasEvents(webhookId: string): Read<boolean> {
   return yield* exists`select 1 from outbox where channel = 'webhook' and queue = ${webhookId}`
 }
 
-/** A too old event cannot be read any more. */
+/** An event was too old to be read. */
 export function* noteMissed(webhookId: string): Write<void> {
   yield* send`update webhook set missed = 1 where id = ${webhookId} and missed = 0`
 }

@@ -1,6 +1,6 @@
-// Sends one request to an address that an application chose. It checks the address that it connects
-// to, not the one that a name had before, so that no webhook reaches the network of the service. It
-// follows no redirect, and of the response only the status counts.
+// Sends one request to an application's address. It checks the address to which it connects, not an
+// earlier meaning of the name: no webhook reaches the service's network. It follows no redirect,
+// and only the status counts.
 import dns from 'node:dns'
 import http from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
@@ -9,15 +9,15 @@ import { isPublicAddress } from '../basics/ip-addresses.ts'
 const usualTimeoutMs = 10_000
 const maxResponseBytes = 64 * 1024
 
-/** A class of errors, or a status such as `status-500`. It never has text of the other side. */
+/** A class of errors, or a status such as `status-500`, without text of the other side. */
 export class NotAccepted extends Error {}
 
 type Post = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
-/** Resolves with a status from 200 to 299. Throws NotAccepted. */
+/** Resolves with a status from 200 to 299, or throws NotAccepted. */
 export type Poster = (post: Post) => Promise<number>
 
-/** `allowsPrivate`: also `http:`, and addresses of this machine and of private networks. */
+/** `allowsPrivate`: also `http:`, this machine and private networks. */
 export function poster({
   allowsPrivate,
   timeoutMs = usualTimeoutMs,
@@ -37,7 +37,7 @@ export function poster({
     const agent = (await agents)[protocol as 'http:' | 'https:']
     return new Promise((resolve, reject) => {
       const fail = (error: Error) => reject(new NotAccepted(classOf(error)))
-      // One time counts for all of it: a server that sends a byte a second would never be idle.
+      // One time for all of it: a server that sends a byte a second is never idle.
       const signal = AbortSignal.timeout(timeoutMs)
       const sent = request(
         url,
@@ -73,7 +73,7 @@ async function filteringAgents(allowsPrivate: boolean) {
   return { 'https:': new Https(options), 'http:': new Http(options) }
 }
 
-/** The agent takes IPv4-compatible addresses for public ones. */
+/** The agent takes IPv4-compatible addresses for public. */
 const publicOnly: LookupFunction = (host, options, done) =>
   dns.lookup(host, options, (error, found, family) => {
     const addresses = [found].flat().map((one) => (typeof one === 'string' ? one : one?.address))

@@ -1,4 +1,4 @@
-// Where do events of an application go, which ones, and which secret signs them?
+// Where do an application's events go, which ones, and which secret signs them?
 import { record, recordLogged } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import {
@@ -13,10 +13,10 @@ import {
   type Write,
 } from '../store/statements.ts'
 
-/** `outcome`: a status such as `status-204`, or a class of errors. `at`: in milliseconds. */
+/** `outcome`: a status such as `status-204`, or a class of errors. `at`: milliseconds. */
 export type Attempt = { at: number; outcome: string }
 
-/** Times in milliseconds. `url`: null if the events are read in place of sent. `events`: names with commas. `categories`: JSON; null for all. */
+/** 0001-schema.sql explains the columns. */
 export type Webhook = {
   id: string
   application: string
@@ -25,7 +25,6 @@ export type Webhook = {
   categories: string | null
   unreadAfterMs: number
   sealedSecret: string
-  /** The secret before a rotation signs, too, until `previousUntil`. */
   sealedPrevious: string | null
   previousUntil: number | null
   createdAt: number
@@ -58,8 +57,8 @@ type New = Pick<Webhook, 'id' | 'application' | 'url' | 'sealedSecret' | 'create
   Choice & { unreadAfterMs: number | null } & Audited
 
 /**
- * Does nothing if its application has `maxWebhooks`. `unreadAfterMs` is that of all webhooks of the
- * application from now on; null keeps that of now.
+ * Does nothing if its application has `maxWebhooks`. `unreadAfterMs` then holds for all webhooks of
+ * the application; null changes nothing.
  */
 export function* addWebhook(added: New): Write<'done' | 'too-many'> {
   const { id, application, url, events, categories, sealedSecret, createdAt, audit } = added
@@ -78,10 +77,7 @@ export function* addWebhook(added: New): Write<'done' | 'too-many'> {
 
 type Named = { id: string; application: string }
 
-/**
- * Enables the webhook, too. The secret of before signs until `previousUntil`; with null it is not
- * kept.
- */
+/** Also enables the webhook. The earlier secret signs until `previousUntil`; null drops it. */
 export function* changeWebhook(
   change: Named &
     Choice & {
@@ -107,7 +103,7 @@ export function* changeWebhook(
   return 'done'
 }
 
-/** Removes what waits for the webhook, too. `application`: null for any. */
+/** Also removes its waiting rows. `application`: null for any. */
 export function* removeWebhook({
   id,
   application,
@@ -126,9 +122,9 @@ type Before = Pick<Webhook, 'attempts' | 'lastSuccessAt' | 'failingSince' | 'dis
 type Attempted = Attempt & { id: string; isAccepted: boolean; disableAfterMs: number } & Audited
 
 /**
- * Keeps the last twenty. An accepted one enables the webhook. If all have failed for
- * `disableAfterMs`, disables it and removes what waits for it. The line of the entry is not written
- * yet. Returns whether this call disabled it.
+ * Keeps the last twenty. An accepted one enables the webhook. If all failed for `disableAfterMs`,
+ * disables it and removes its waiting rows. The entry's log line is still to write. Returns whether
+ * this call disabled it.
  */
 export function* noteAttempt(attempt: Attempted): Write<boolean> {
   const { id, at, outcome, isAccepted, disableAfterMs, audit } = attempt
@@ -156,7 +152,7 @@ export function* noteAttempt(attempt: Attempted): Write<boolean> {
 
 type Sealed = { id: string; from: string; to: string }
 
-/** Replaces each sealed secret that is still the same. */
+/** Replaces sealed secrets that are unchanged. */
 export function* resealWebhooks(secrets: readonly Sealed[]): Write<void> {
   for (const { id, from, to } of secrets) {
     yield* send`update webhook set sealed_secret = ${to} where id = ${id} and sealed_secret = ${from}`

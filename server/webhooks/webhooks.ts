@@ -1,5 +1,4 @@
-// Who may add and change which webhook? An application sees its own, and the command line all of
-// them.
+// Who may change which webhook? An application its own, the command line all.
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { recorded, type Source } from '../audit/entry.ts'
@@ -22,7 +21,7 @@ type Acting = WebhookNeeds & { source?: Source }
 const overlapMs = 24 * 3_600_000
 const minuteMs = 60_000
 
-/** `unreadAfter`: in minutes. */
+/** `unreadAfter`: minutes. */
 export type Wanted = {
   url?: string | null | undefined
   events: readonly EventType[]
@@ -30,7 +29,7 @@ export type Wanted = {
   unreadAfter?: number | null | undefined
 }
 
-/** Returns the secret, which is displayed once. Throws INVALID_REQUEST or CONFLICT. */
+/** Returns the secret, displayed once. Throws INVALID_REQUEST or CONFLICT. */
 export async function addWebhook(needs: Acting, application: string, wanted: Wanted) {
   const { store, sealing, now } = needs
   const url = readUrl(wanted.url ?? null, needs)
@@ -52,9 +51,8 @@ export async function addWebhook(needs: Acting, application: string, wanted: Wan
 }
 
 /**
- * Enables a webhook that was disabled. With `rotateSecret` it returns the new secret; both sign
- * requests for a day, if the one before can be opened. Throws NOT_FOUND, or INVALID_REQUEST for a `url` where there was none, or
- * none where there was one.
+ * Enables the webhook. With `rotateSecret` it returns the new secret; for a day both sign, if the
+ * earlier one opens. Throws NOT_FOUND, or INVALID_REQUEST for adding or removing the `url`.
  */
 export async function changeWebhook(
   needs: Acting,
@@ -82,10 +80,7 @@ export async function changeWebhook(
   return { secret, webhook: await foundOf(needs, id, application) }
 }
 
-/**
- * A secret of before that cannot be opened signs nothing, and while it is kept, `carillon secret
- * rotate` is refused.
- */
+/** An unreadable earlier secret signs nothing, and would make `carillon secret rotate` fail. */
 async function rotationTo(
   { sealing, now }: Acting,
   secret: string,
@@ -109,7 +104,7 @@ export async function removeWebhook(
     throw noWebhook(id)
 }
 
-/** Throws NOT_FOUND, also for a webhook of another application. */
+/** Throws NOT_FOUND, also for another application's webhook. */
 export async function foundOf({ store }: Pick<Acting, 'store'>, id: string, application: string) {
   const found = await store.read(stored.findWebhook, id)
   if (found?.application !== application) throw noWebhook(id)
@@ -174,7 +169,7 @@ function badUrl(reason: string) {
   return invalidField('url', reason, `The url ${reason}`)
 }
 
-/** Names are checked when the service connects to them: an address can change. */
+/** An address can change, so names are checked at each connection. */
 function readUrl(
   text: string | null,
   { allowsPrivate }: Pick<Acting, 'allowsPrivate'>,

@@ -1,5 +1,4 @@
-// The front door of the room: the looks at inboxes whose timers are due, the requests that leave,
-// and the events that a backend reads in place of getting them sent.
+// The room's front door: looks at due inboxes, leaving requests, events that a backend reads.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
@@ -41,7 +40,7 @@ const marks: readonly EventType[] = [
   'notification.deleted',
 ]
 
-/** `after`: the `cursor` of the response before. */
+/** `after`: the last response's `cursor`. */
 type Reading = { after: number | null; waitMs: number; signal: AbortSignal }
 
 export class Webhooks {
@@ -50,9 +49,7 @@ export class Webhooks {
   readonly #options: Options
   readonly #ending = new AbortController()
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /**
-   * Until then nothing is sent to a webhook whose last request failed: its other rows wait, too.
-   */
+  /** Until then nothing is sent to a webhook whose last request failed. */
   readonly #failing = new Map<string, { failures: number; until: number }>()
   #known: ReadonlyMap<string, Webhook> = new Map()
   #watches: ReadonlyMap<string, Watch> = new Map()
@@ -83,7 +80,7 @@ export class Webhooks {
     this.#reminders = new Reminders({ store, now, log, channels: { unread, webhook } })
   }
 
-  /** Learns of changes by every process within a second. */
+  /** Learns of changes within a second, by any process. */
   static async open(options: Options): Promise<Webhooks> {
     const webhooks = new Webhooks(options)
     await webhooks.reload()
@@ -117,9 +114,9 @@ export class Webhooks {
   }
 
   /**
-   * Acknowledges the events of the response before, and returns the oldest that wait, up to 100, or
-   * none after `waitMs`. `missed`: some were too old. Throws CONFLICT for a webhook with a URL, and
-   * TOO_MANY_REQUESTS if too many requests wait.
+   * Acknowledges the last response's events, and returns the oldest waiting ones, up to 100, or
+   * none after `waitMs`. `missed`: some were too old. Throws CONFLICT for a webhook with a URL,
+   * TOO_MANY_REQUESTS if too many wait.
    */
   async read({ id: webhookId, url }: Webhook, { after, waitMs, signal }: Reading) {
     if (url !== null)
@@ -146,7 +143,7 @@ export class Webhooks {
         if (await store.read(hasEvents, webhookId)) taken = await take(null)
       }
       const events = []
-      // Items of many rows would fill the memory.
+      // One at a time, because items of many rows would fill the memory.
       for (const row of taken.rows) {
         const event = await eventOf(store, row)
         if (event !== undefined) events.push(event)
@@ -161,7 +158,7 @@ export class Webhooks {
     }
   }
 
-  /** After a change, so that the next delivery knows of it. */
+  /** Call it after a change, so that the next delivery knows of it. */
   async reload(): Promise<void> {
     const all = await this.#options.store.read(listWebhooks)
     this.#known = new Map(all.map((webhook) => [webhook.id, webhook]))
@@ -183,13 +180,13 @@ export class Webhooks {
     this.#waitForFailing(row.queue)
     const event = await eventOf(store, row)
     if (event === undefined) return
-    // The same `webhook-id` comes with the same body.
+    // The same `webhook-id` has the same body.
     const content = { body: JSON.stringify(event), ...JSON.parse(row.ids) }
     row.ids = JSON.stringify(content)
     await this.#send(webhook, row.id, content.body)
   }
 
-  /** Another process may have added or enabled it just now. */
+  /** Another process may have just added or enabled it. */
   async #find(id: string): Promise<Webhook | undefined> {
     const known = this.#known.get(id)
     return known?.disabledAt === null ? known : this.#options.store.read(findWebhook, id)
@@ -199,7 +196,7 @@ export class Webhooks {
     return (this.#failing.get(id)?.until ?? 0) - this.#options.now()
   }
 
-  /** Throws TOO_MANY_REQUESTS, which lets a row wait that was claimed before the failure. */
+  /** Throws TOO_MANY_REQUESTS: a row claimed before the failure has to wait. */
   #waitForFailing(id: string): void {
     const waitMs = this.#pauseOf(id)
     if (waitMs <= 0) return
@@ -238,7 +235,7 @@ export class Webhooks {
     return secrets
   }
 
-  /** Those that were sent at the same time count as one. */
+  /** Simultaneous ones count as one. */
   #pause(id: string): void {
     const { now, random } = this.#options
     const before = this.#failing.get(id) ?? { failures: 0, until: 0 }

@@ -1,4 +1,5 @@
-// A tab that waits for the lock: receives events from the leader, requests missed ones, and replaces a silent leader.
+// A tab that waits for the lock: gets events from the leader, requests missed ones, and replaces a
+// silent leader.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
@@ -42,7 +43,7 @@ export class Follower {
     const { last, position: own } = log
     const isMissing = (position: Position | undefined) =>
       !last || !areOfOneInbox(position, own) || versionOf(own) < versionOf(position)
-    // A greeting means that the leader can respond, so this tab repeats a request that had no response.
+    // A greeting shows that the leader responds, so this tab repeats an unanswered request.
     if (event.type === 'hello' || event.type === 'resync') this.#hasRequested = false
     if (event.type === 'resync' && last && !(versionOf(event.position) < versionOf(own)))
       log.add(event)
@@ -72,8 +73,8 @@ export class Follower {
     return new this.#tab.functions.CarillonError(error.code, error.message, error)
   }
 
-  // Browsers throttle the timers of hidden tabs, so the leader sends no heartbeats. The last wait
-  // is random, so that not all tabs take the lock at once after sleep.
+  // Browsers throttle hidden tabs' timers, so the leader sends no heartbeats. The last wait is
+  // random: after sleep, not all tabs take the lock at once.
   #watchLeader(): void {
     const { silenceMs, timing } = this.#tab
     clearTimeout(this.#timer)

@@ -1,5 +1,4 @@
-// The tab that holds the lock: it reads the stream, and sends each event, and missed ones again, to
-// the other tabs.
+// The tab with the lock reads the stream, and sends each event, and missed ones, to other tabs.
 import type { CarillonError as AnyError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
@@ -7,7 +6,7 @@ import { stateEvent } from './tab-log.ts'
 
 /** Milliseconds. A list may show a version before the stream does. */
 const catchUpMs = 1_000
-/** Milliseconds. A resync follows a greeting in the same chunk, or right after it. */
+/** Milliseconds. A resync follows a greeting in the same chunk or right after. */
 const holdMs = 100
 /** Milliseconds in which a message arrives before the lock that is released after it. */
 const messageMs = 1_000
@@ -44,7 +43,7 @@ export class Leader {
         timing,
         watcher,
       )) {
-        // If another tab has stolen the lock, it sends the events from here on.
+        // If another tab stole the lock, that sends the events from here on.
         signal.throwIfAborted()
         if (!areOfOneInbox(event.position, log.position)) {
           log.moves++
@@ -53,7 +52,7 @@ export class Leader {
         }
         this.#passHeld()
         this.#held = event
-        // A resync may follow, and show that the greeting has the counters of another user.
+        // A following resync may show that the greeting has another user's counters.
         if (event.type !== 'hello' || event.position !== String(log.position)) this.#passHeld()
         else setTimeout(() => this.#held === event && this.#passHeld(), holdMs)
       }
@@ -78,9 +77,7 @@ export class Leader {
     log.add(event)
   }
 
-  /**
-   * The other tabs share the cookie, and would not learn the reason from a request of their own.
-   */
+  /** Other tabs share the cookie, and their own request would not give the reason. */
   async #shareError(error: unknown): Promise<void> {
     const { proof, channel, functions } = this.#tab
     if (proof !== 'session' || !(error instanceof functions.CarillonError) || error.status !== 401)
@@ -89,12 +86,12 @@ export class Leader {
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
-  /** Sends a resync if the missed events are not kept. */
+  /** Sends a resync without the missed events. */
   #respond(message: Message, isRetry = false): void {
     const { log, channel, silenceMs, functions } = this.#tab
     const { versionOf } = functions
     const { last, position: own } = log
-    // Without a living stream the leader does not respond, so that another tab takes the lock.
+    // Without a living stream the leader does not respond, so another tab takes the lock.
     const isSilent = performance.now() - this.#aliveAt >= silenceMs
     if (message.kind !== 'request' || !last || isSilent) return
     const { from: to, position = own } = message
@@ -114,7 +111,7 @@ export class Leader {
   }
 }
 
-/** The browser copies only the standard fields of an Error. */
+/** Browsers copy only an Error's standard fields. */
 function fieldsOf(error: AnyError) {
   return { ...error, message: error.message, cause: undefined }
 }

@@ -1,4 +1,4 @@
-// The messages that the tabs of one inbox send each other. Tabs with another `formatVersion` use another channel.
+// The messages between tabs of one inbox. Tabs with another `formatVersion` use another channel.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Requests } from '../../transport/requests.ts'
 import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
@@ -8,14 +8,17 @@ import type { TabLog } from './tab-log.ts'
 
 export const formatVersion = 4
 
-/** A tab ignores messages of an unknown kind. */
+/** Tabs ignore unknown kinds. */
 export type Message =
   | { kind: 'leading' }
-  /** A follower that is not at `after` yet has missed events. */
+  /** A follower that is not at `after` has missed events. */
   | { kind: 'event'; event: StreamEvent; after: Position | undefined }
   | { kind: 'request'; from: string; position: Position | undefined }
   | { kind: 'response'; to: string; hello: StreamEvent; missed: StreamEvent[] }
-  /** `error`: the proof that all tabs share has ended. `lost`: the leader could not connect, and tries again. */
+  /**
+   * `error`: the tabs' shared proof has ended. `lost`: the leader could not connect, and tries
+   * again.
+   */
   | { kind: 'error' | 'lost'; error: Omit<CarillonError, 'cause'> }
 
 export type Tab = {

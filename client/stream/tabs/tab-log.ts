@@ -1,4 +1,5 @@
-// The events of one tab: how far it has followed its inbox, what its loop has not read, and the last ones, for other tabs.
+// One tab's events: how far it followed its inbox, what its loop has not read, and the last ones,
+// for other tabs.
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { ClientFunctions } from '../client-functions.ts'
 
@@ -8,9 +9,9 @@ const maxUnread = 1_000
 
 export class TabLog {
   position: Position | undefined
-  /** Undefined if the leader has not confirmed a position yet. */
+  /** Undefined until the leader confirms a position. */
   last: StreamEvent | undefined
-  /** Counts moves to another inbox in a row, without a change of an inbox in between. */
+  /** Moves to another inbox in a row, without a change in between. */
   moves = 0
   readonly #functions: ClientFunctions
   #kept: StreamEvent[] = []
@@ -43,7 +44,7 @@ export class TabLog {
     this.#wake()
   }
 
-  /** The kept events after `position`; undefined if this tab does not have all of them. */
+  /** The kept events after `position`; undefined if some are missing. */
   eventsAfter(position: Position | undefined): StreamEvent[] | undefined {
     const { areOfOneInbox, versionOf } = this.#functions
     const version = versionOf(position)

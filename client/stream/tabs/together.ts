@@ -1,4 +1,5 @@
-// A tab and the others of its inbox: one holds a Web Lock and leads (leader.ts); the others wait for it and follow (follower.ts).
+// A tab among those of its inbox: one holds a Web Lock and leads (leader.ts), others wait and
+// follow (follower.ts).
 import type { Me, Position } from '../../transport/types.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
 import { Leader } from './leader.ts'
@@ -10,7 +11,7 @@ const maxNameAgeMs = 1_000
 
 type Joining = Omit<Tab, 'proof' | 'namedAt' | 'channel'>
 
-/** Each tab continues from its own position, so a change of leader neither loses nor repeats an event. */
+/** Each tab goes on from its position, so a change of leader neither loses nor repeats an event. */
 export function openTogether(
   shared: Omit<Joining, 'log'>,
   since: Position | undefined,
@@ -43,7 +44,7 @@ async function takePart(tab: Joining, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** `moved`: the stream has turned out to be that of another inbox. `deposed`: another tab has stolen the lock. */
+/** `moved`: the stream is another inbox's. `deposed`: another tab stole the lock. */
 type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
 
 function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<Outcome> {
@@ -53,7 +54,7 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
     const lead = async () => {
       follower.stop()
       turn.signal.throwIfAborted()
-      // Without an inbox tag in its position, the tab could not detect that the stream belongs to another user.
+      // Without an inbox tag, the tab could not notice another user's stream.
       if (performance.now() - tab.namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position))
         return 'moved'
       return new Leader(tab).lead(turn.signal)
@@ -64,7 +65,7 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
     } catch (error) {
       if (turn.signal.reason === leaderIsSilent) return 'silent'
       turn.signal.throwIfAborted()
-      // A frame without an origin may not use locks: the tab opens its own stream.
+      // A frame without an origin may not lock, so the tab opens its own stream.
       if ((error as Error).name !== 'AbortError') return await lead()
       turn.abort()
       return 'deposed'
@@ -75,8 +76,8 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
 }
 
 /**
- * A script cannot read a session cookie, and another sign-in replaces it for all tabs, so the
- * server names the user.
+ * Scripts cannot read session cookies, which another sign-in replaces for all tabs. So the server
+ * names the user.
  */
 async function nameOf(
   { requests, timing, watcher, functions }: Joining,

@@ -1,4 +1,4 @@
-// The picture of the five servers behind a balancer.
+// The five servers behind a balancer.
 import { html, nothing, svg } from 'lit/html.js'
 import type { Exchange } from '../../server/api.ts'
 import { filled } from '../../texts/texts.ts'

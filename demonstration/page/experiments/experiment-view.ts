@@ -1,4 +1,4 @@
-// An experiment is one picture: the run fills the places of the predictions.
+// An experiment is one picture, whose run fills the places of the predictions.
 import { html, nothing, svg } from 'lit/html.js'
 import { filled, type Texts, textAt } from '../../texts/texts.ts'
 import type { Stage } from '../demonstration-page.ts'
@@ -17,7 +17,7 @@ export function experimentView(stage: Stage, id: ExperimentId, next: unknown) {
   const submit = async (event: Event) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLElement
-    // The arrow keys go through the hops, and the reader hears each.
+    // Arrow keys go through the hops, and the reader hears each.
     if (await bench.run(id, world, recording?.outcomes[id]))
       form.querySelector<HTMLElement>('[type=range]')?.focus({ preventScroll: true })
   }
@@ -89,7 +89,6 @@ function notesOf({ texts, language }: Stage, act: Act, lane: Lane): string[] {
     .map((note) => filled(note, ...said))
 }
 
-/** `answer`: undefined until it has arrived. */
 type Prediction = { id: ExperimentId; cell: Cell; answer: boolean | undefined }
 
 function chipsView(stage: Stage, { id, cell, answer }: Prediction) {

@@ -1,5 +1,4 @@
-// The seven experiments: what the reader predicts, what is sent, and what is found out. They know
-// no HTML.
+// The seven experiments, without HTML: what the reader predicts, what is sent, what is found out.
 import type { Exchange } from '../../server/api.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { proofOf, statusOf } from '../picture/hops.ts'
@@ -20,8 +19,8 @@ import {
 type Note = keyof Texts['notes']
 type Exchanges = Record<Lane, readonly Exchange[]>
 /**
- * `notes`: sentences beside the lanes; those of its label if it has none. `values`: in them, times
- * in milliseconds. `readings`: what a script read; `works` if it was a proof.
+ * `notes`: beside the lanes; those of the label by default. `values`: in them, times in
+ * milliseconds. `readings`: what a script read; `works` for a proof.
  */
 export type Act = Exchanges & {
   label: keyof Texts['acts']
@@ -31,15 +30,15 @@ export type Act = Exchanges & {
 }
 export type Way = keyof Texts['balancer']
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
-/** Keys are an experiment and a cell, such as `stolen token this`. */
+/** By experiment and cell, such as `stolen token this`. */
 type Predictions = Record<string, boolean>
 
 export type Outcome = {
   start: Partial<Record<Lane, Exchange>>
   acts: Act[]
-  /** The act that was predicted. */
+  /** The predicted act. */
   main: number
-  /** The later choices of the reader do not change it. */
+  /** Later choices of the reader do not change it. */
   predicted: Predictions
   hits?: Readonly<Record<Way, readonly Exchange[]>>
 }
@@ -61,7 +60,6 @@ export class Bench {
   }
 }
 
-/** Begins with a fresh clock, user and state, and a sign-in in both lanes. */
 export async function outcomeOf(id: ExperimentId, world: World): Promise<Outcome> {
   await world.fresh()
   const start = await world.signInBoth()
@@ -77,7 +75,7 @@ function add({ acts }: Running, label: Act['label'], exchanges: Exchanges): Act 
   return act
 }
 
-/** The token lane sends the requests of the session lane, unless it has its own. */
+/** By default, the token lane sends the requests of the session lane. */
 async function both(
   record: Running,
   label: Act['label'],
@@ -112,7 +110,7 @@ async function stolen(record: Running): Promise<void> {
   unnoticed.values = [Math.round(renewedFor(record) / 3_600)]
 }
 
-/** How long a stolen token lasted that the thief renewed, in seconds since the sign-in. */
+/** How long a thief could renew a stolen token, in seconds since the sign-in. */
 export function renewedFor({ start, acts }: Outcome): number {
   const refused = acts.at(-1)?.token.at(-1)
   return refused && start.token ? Math.round((tokenEnd(refused) - start.token.at) / 1_000) : 0
@@ -125,7 +123,7 @@ async function signOut(record: Running): Promise<void> {
   const copied = await thief(record, 'copied')
   record.main = 1
   copied.values = copied.token.slice(1).map(secondsLeft)
-  // The sign-in of another device ends all others.
+  // Another device's sign-in ends all others.
   await world.signInBoth()
   await world.steal()
   await world.signIn('token')
@@ -155,18 +153,15 @@ async function form(record: Running): Promise<void> {
   act.values = [unreadIn(before), unreadIn(after)]
 }
 
-/**
- * Some browsers send the cookies of a framed page with the form: then the origin check alone
- * refuses it.
- */
+/** If a browser sends a framed page's cookies with the form, only the origin check refuses it. */
 export function noteOnForm(sent: Exchange, cookieName: string): Note {
   if (statusOf(sent) < 300) return 'formAccepted'
   return proofOf(sent, cookieName) === 'session' ? 'formWithCookie' : 'formWithoutCookie'
 }
 
 /**
- * The page cannot read the response in the frame, so it looks for a new exchange. Throws WorldError
- * if the browser sends no form.
+ * The page cannot read the frame, so it looks for a new exchange. Throws WorldError if the browser
+ * sends no form.
  */
 async function formAfter(world: World, n: number): Promise<Exchange> {
   let last = n
@@ -198,7 +193,7 @@ async function script(record: Running): Promise<void> {
   add(record, 'carried', { session: [], token: [await world.byThief('token', elsewhere)] })
 }
 
-/** A foreign script can do this: its own `fetch` sees the next request of the page. */
+/** A foreign script can do this: its `fetch` sees the page's next request. */
 async function tokenSeen(world: World): Promise<string> {
   const original = globalThis.fetch
   let seen = ''
@@ -273,7 +268,7 @@ type Experiment = {
 const atBoth = ['session this', 'session other', 'token this', 'token other'] as const
 const withoutOther = ['session this', 'token this', 'token other'] as const
 const inPage = ['session page', 'token page', 'token storage'] as const
-/** `by`: as the plan has it. */
+/** `by`: as in the plan. */
 export const experiments = {
   stolen: { by: 'thief', cells: atBoth, run: stolen },
   signOut: { by: 'thief', cells: atBoth, run: signOut },

@@ -1,5 +1,5 @@
-// The hops of an exchange, with each call that decided its response. Colours follow the owner: what
-// a thief gets is bad, what is refused to a thief is good.
+// An exchange's hops, with each call that decided its response. What a thief gets is bad, what is
+// refused to a thief is good.
 import type { Exchange, Step } from '../../server/api.ts'
 import { type Texts, textAt } from '../../texts/texts.ts'
 import type { Cell } from '../experiments/experiments.ts'
@@ -10,7 +10,7 @@ export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = Lane | 'plain' | 'good' | 'bad'
 /**
  * `sentence`: below the picture. A hop from a place to itself is work. `cell`: the prediction that
- * it decides, and how.
+ * it decides.
  */
 export type Hop = {
   from: PlaceId
@@ -27,7 +27,7 @@ export const statusOf = ({ response }: Exchange) => Number(/ (\d{3})\b/.exec(res
 
 export const isOfStore = ({ name }: Step) => name.startsWith('store.')
 
-/** `GET /routeRestreinte`: as the server of the world sees it, without a query. */
+/** `GET /routeRestreinte`: as the world's server sees it, without a query. */
 export function lineOf({ request: { line } }: Exchange): string {
   const path = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ')
   return path.replace(/\?.*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
@@ -93,7 +93,7 @@ function toneOf({ by }: Exchange, isAccepted: boolean): Tone {
   return isAccepted === (by === 'browser') ? 'good' : 'bad'
 }
 
-/** The call that refused comes last, though what it called began later. */
+/** The call that refused comes last, though its calls began later. */
 function callsOf(exchange: Exchange, words: Words): Hop[] {
   const { calls, refusals } = words.texts
   const isRefusal = (step: Step) => reasonOf(exchange, step) in refusals
@@ -106,7 +106,10 @@ function callsOf(exchange: Exchange, words: Words): Hop[] {
   return drawn.map((step) => callOf(exchange, step, words))
 }
 
-/** Returns a key of `refusals`, such as `store.findSession:none`. A sign-in also looks up an old cookie. */
+/**
+ * Returns a key of `refusals`, such as `store.findSession:none`. A sign-in also looks for an old
+ * cookie.
+ */
 function reasonOf(exchange: Exchange, { name, detail, kid }: Step): string {
   if (statusOf(exchange) < 400) return ''
   if (name === 'signatures.check' && kid === undefined) return 'no token'

@@ -1,4 +1,4 @@
-// Both lanes of the walk or of an experiment: a picture, its sentences, and folded what was sent.
+// Both lanes: a picture, its sentences, and folded what was sent.
 import { html, nothing } from 'lit/html.js'
 import type { Exchange } from '../../server/api.ts'
 import type { Stage } from '../demonstration-page.ts'

@@ -1,4 +1,4 @@
-// Draws a picture at one moment. Its places are the same at every moment, also before a run.
+// Draws a picture at one moment. Its places never move, also before a run.
 import { html, nothing, svg } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
 import type { Cell } from '../experiments/experiments.ts'
@@ -19,11 +19,11 @@ import {
 const places: readonly PlaceId[] = ['browser', 'server', 'store', 'other']
 type Boxes = Record<PlaceId, Box>
 const lineHeight = 26
-/** On a narrow screen, the picture is drawn at this width in pixels and scaled. */
+/** On a narrow screen, the picture has this width in pixels and is scaled. */
 const minWidth = 400
 
 export type Chips = (cell: Cell, answer: boolean | undefined) => unknown
-/** `beside`: pictures with which its places are in line. */
+/** `beside`: pictures in line with this one. */
 type Picture = { scene: Scene; beside: readonly Scene[]; chips: Chips }
 
 export function pictureView(stage: Stage, { scene, beside, chips }: Picture) {
@@ -49,7 +49,7 @@ function chipsStyle({ label: { at, anchor } }: Drawn): string {
   return `left:${at[0]}px;top:${at[1] + (anchor === 'middle' ? 25 : 8)}px`
 }
 
-/** Wires lie between browser and server; the other arrows go down; work is in its place. */
+/** Wires lie between browser and server, other arrows go down, work stays in its place. */
 function kindOf({ from, to }: Hop): string {
   if (from === to) return `in ${from}`
   if (to === 'store') return 'store'
@@ -73,7 +73,7 @@ function heightsOf(scene: Scene): { top: number; gap: number; low: number } {
   }
 }
 
-/** A prediction has a line of its own. */
+/** A prediction has its own line. */
 const linesOf = ({ cell }: Hop) => (cell ? 2 : 1)
 
 function boxesOf(scenes: readonly Scene[], width: number): Boxes {
@@ -96,7 +96,7 @@ function thingLines({ states }: Scene, place: PlaceId): number {
   return Math.max(...states.map(({ things }) => things.filter(({ at }) => at === place).length))
 }
 
-/** `ends`: the left or upper one first. */
+/** `ends`: the left or upper first. */
 type Line = { ends: readonly [Point, Point]; label: Required<Lettering> }
 type Drawn = Line & { hop: Hop; n: number }
 
@@ -131,7 +131,7 @@ function wire({ browser, server }: Boxes, nth: number): Line {
   }
 }
 
-/** All labels are on the inner side, so that no arrow crosses them. */
+/** Labels are on the inner side, where no arrow crosses them. */
 function down([upper, lower]: readonly [Box, Box], nth: number, count: number): Line {
   const step = Math.min(34, (upper.w - 22) / Math.max(1, count - 1))
   const middle = upper.x + upper.w / 2

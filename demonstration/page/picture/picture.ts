@@ -1,5 +1,5 @@
-// What a picture shows: who keeps what at each moment, and what went where, from recorded exchanges
-// or, before a run, from predictions. It knows no SVG.
+// Who keeps what at each moment, and what went where, from recorded exchanges or predictions. It
+// knows no SVG.
 import type { Exchange, Row } from '../../server/api.ts'
 import type { Cell } from '../experiments/experiments.ts'
 import { tokenEnd } from '../proof/proof-parts.ts'
@@ -22,7 +22,7 @@ type State = { since: number; things: readonly Thing[] }
 export type Scene = { by: Exchange['by']; states: readonly State[]; hops: readonly Hop[] }
 /**
  * `before`: the exchange whose rows exist at the beginning. `cells`: the predictions that it
- * decides. `isLost`: the database. `hasTimes`: clock and ends are drawn.
+ * decides. `isLost`: the database. `hasTimes`: draws clock and ends.
  */
 export type Told = {
   exchanges: readonly Exchange[]
@@ -36,7 +36,7 @@ export type Told = {
 export function sceneOf(lane: Lane, told: Told, words: Words): Scene {
   const { exchanges, before, by, hasTimes, cells = [] } = told
   const { cookieName } = words
-  // A thief without an exchange has no copy; others have what the page has.
+  // Without an exchange, a thief has no copy; others have what the page has.
   let isHeld =
     exchanges.length === 0
       ? by !== 'thief'
@@ -60,7 +60,7 @@ export function sceneOf(lane: Lane, told: Told, words: Words): Scene {
     const own = hopsOf(exchange, words)
     const stored = own.findLastIndex(({ to }) => to === 'store') + 1
     if (stored > 0) note(hops.length + stored, exchange)
-    // The first response of each server decides a prediction.
+    // Each server's first response decides a prediction.
     const last = own.at(-1)
     const cell = [...open].find((one) => targetOf(one)?.[0] === last?.from)
     if (last && cell && open.delete(cell))
@@ -89,7 +89,7 @@ const sources: Partial<Record<Cell, string>> = {
 
 type Reading = { text: string; works: boolean }
 
-/** What a script in the page reads; before a run, it is open. Undefined for other predictions. */
+/** What a script in the page reads, open before a run. Undefined for other predictions. */
 export function readHop(cell: Cell, reading?: Reading): Hop | undefined {
   if (!(cell in sources)) return undefined
   const label = sources[cell] + (reading ? `"${reading.text}"` : '?')
@@ -127,10 +127,7 @@ export function thingsAt({ states }: Scene, shown: number): readonly Thing[] {
   return states.findLast(({ since }) => since <= shown)?.things ?? []
 }
 
-/**
- * `isHeld`: undefined if only the run decides it. `asides`: what a sign-in stored for other
- * reasons.
- */
+/** `isHeld`: undefined if the run decides it. `asides`: what a sign-in stored for other reasons. */
 type Kept = {
   isHeld: boolean | undefined
   hasRow: boolean
@@ -150,7 +147,7 @@ function keptThings(lane: Lane, { by, isLost }: Told, kept: Kept, { texts }: Wor
   const list = isToken && kept.revoked > 0 ? `${things.revoked}${kept.revoked}` : undefined
   if (isToken) shown.push(thing('server', things.keyPair, lane))
   if (list) shown.push(thing('server', list, lane))
-  // Nothing can be read while the database is lost.
+  // A lost database cannot be read.
   if (isLost) return [...shown, thing('store', things.gone, 'bad')]
   const row = kept.hasRow ? thing('store', things.row, lane) : thing('store', things.noRow)
   const asides = kept.asides.map((name) => thing('store', things[name]))
@@ -180,7 +177,7 @@ export function rowsOf(exchange: Exchange | undefined, table: string): readonly 
   return exchange?.rows.filter((row) => row.table === table) ?? []
 }
 
-/** The newest session is that of the cookie. */
+/** The newest session is the cookie's. */
 export function sessionRowOf(last: Exchange | undefined): Row | undefined {
   const madeAt = ({ columns }: Row) => Number(columns.created_at)
   return rowsOf(last, 'session').toSorted((one, other) => madeAt(other) - madeAt(one))[0]

@@ -1,4 +1,4 @@
-// Which hop of the pictures has arrived; a reader can go back and forth.
+// Which hop has arrived; a reader can go back and forth.
 import { html, nothing } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
 import type { Act } from '../experiments/experiments.ts'
@@ -15,10 +15,7 @@ export class Player {
     this.#changed = changed
   }
 
-  /**
-   * All hops are there at once if the reader prefers no motion. A moment that is undefined is only
-   * planned.
-   */
+  /** Without motion, all hops are there at once. An undefined moment is only planned. */
   show(moment: unknown, hops: number): void {
     if (moment === this.#shown && moment !== undefined) return
     this.#shown = moment
@@ -46,7 +43,7 @@ type Bar = {
   acts: unknown
 }
 
-/** `lanes`: a sentence for each hop. `acts`: what is beside the slider. */
+/** `lanes`: a sentence for each hop. `acts`: beside the slider. */
 export function barView({ player, texts }: Stage, { moment, lanes, acts }: Bar) {
   const hops = Math.max(...lanes.map(({ length }) => length))
   player.show(moment, hops)

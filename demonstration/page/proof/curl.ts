@@ -1,12 +1,12 @@
-// A request of the demonstration as a command for a terminal.
+// A request as a command for a terminal.
 import type { Exchange } from '../../server/api.ts'
 import { cookieSentBy, fieldOf } from './proof-parts.ts'
 
 type CurlPlace = { address: string; cookieName: string }
 
 /**
- * Arguments are visible to every user of the machine, so all goes through the standard input.
- * `cookieName`: of the session in this world; the command has no other cookie.
+ * Every user of the machine can see arguments, so all goes through the standard input.
+ * `cookieName`: of the world's session, the only cookie of the command.
  */
 export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
   const { line, body } = exchange.request
@@ -26,7 +26,7 @@ export function addressOf({ request }: Exchange, page: string, base: string): st
   return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href
 }
 
-/** As the configuration file of curl has it. No value has a line break. */
+/** As curl's configuration file has it. No value has a line break. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

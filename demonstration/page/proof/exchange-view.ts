@@ -1,5 +1,4 @@
-// An exchange closer: its messages as they were on the wire, its command, and, if it is a sign-in,
-// the proof taken apart.
+// An exchange closer: its messages on the wire, its command, and a sign-in's proof taken apart.
 import { html, nothing } from 'lit/html.js'
 import type { Exchange, Message } from '../../server/api.ts'
 import { textAt } from '../../texts/texts.ts'
@@ -34,7 +33,7 @@ function messageView({ cookieName }: Stage, title: string, { line, fields, body 
   )
   const proofView = (proof: string) =>
     html`<b class=${proof.startsWith('eyJ') ? 'of-token' : 'of-session'}>${proof}</b>`
-  // `split` returns the proofs at the odd places.
+  // `split` returns proofs at odd places.
   const views = pieces.map((piece, at) => (at % 2 === 0 ? piece : proofView(piece)))
   return html`<p class="wire-title">${title}</p>
     <pre class="wire" tabindex="0" aria-label=${title}>${views}</pre>`

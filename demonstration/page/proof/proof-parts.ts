@@ -2,7 +2,7 @@
 import { base64url, decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Exchange } from '../../server/api.ts'
 
-/** `name`: finds the explanation. `time`: in milliseconds since 1970. */
+/** `name`: finds the explanation. `time`: milliseconds since 1970. */
 export type Part = { name: string; value: string; time?: number }
 type TokenParts = Readonly<Record<'header' | 'claims' | 'signature', readonly Part[]>>
 
@@ -42,7 +42,7 @@ export function tokenEnd(exchange: Exchange): number {
   }
 }
 
-/** The clock of the world decides. */
+/** The world's clock decides. */
 export function secondsLeft(exchange: Exchange): number {
   return Math.max(0, Math.round((tokenEnd(exchange) - exchange.at) / 1000))
 }
@@ -65,7 +65,7 @@ export function tokenParts(token: string): TokenParts | undefined {
   }
 }
 
-/** Lists the members of a token or a row, without those that are null. */
+/** The members of a token or row that are not null. */
 export function partsOf(members: object): Part[] {
   const entries = Object.entries(members).filter(([, value]) => value !== null)
   return entries.map(([name, value]) => ({
@@ -75,13 +75,13 @@ export function partsOf(members: object): Part[] {
   }))
 }
 
-/** A row has times in milliseconds, a token in seconds. */
+/** Rows have times in milliseconds, tokens in seconds. */
 function timeOf(name: string, value: number): { time: number } | undefined {
   if (name.endsWith('_at')) return { time: value }
   return ['iat', 'exp', 'auth_time'].includes(name) ? { time: value * 1000 } : undefined
 }
 
-/** The signature stays as it was. */
+/** Leaves the signature as it was. */
 export function withName(token: string, name: string): string {
   const [header = '', , signature = ''] = token.split('.')
   return [header, pieceOf({ ...decodeJwt(token), preferred_username: name }), signature].join('.')

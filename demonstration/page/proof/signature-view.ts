@@ -1,5 +1,4 @@
-// The reader edits the token, and the other server, which has only the public key, checks each
-// change.
+// The reader edits the token, and the other server, with only the public key, checks each change.
 import { html } from 'lit/html.js'
 import type { Exchange } from '../../server/api.ts'
 import type { Stage } from '../demonstration-page.ts'

@@ -1,4 +1,4 @@
-// The result: three plots, and the sentences that follow.
+// The result: three plots and their sentences.
 import { html, nothing, svg } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
 import { copySvgView } from '../picture/copy.ts'
@@ -29,7 +29,7 @@ export function resultView(stage: Stage) {
     </ul>`
 }
 
-/** `parts`: of the width, 0 to 1. The first of two is pale: somebody has to renew it. */
+/** `parts`: of the width, 0 to 1. The first of two is pale: it needs renewals. */
 type Bar = { lane: Lane; text: string; parts: readonly number[] }
 type Plot = { bars: readonly Bar[]; ticks: readonly { part: number; text: string }[] }
 
@@ -63,7 +63,7 @@ function costPlot({ texts: { plots } }: Stage, measured: Measured): Plot {
 
 const units = { day: 86_400, hour: 3_600, minute: 60, second: 1 }
 
-/** `12 hr`: in the largest unit. */
+/** `12 hr`: by the largest unit. */
 function spanText(seconds: number, language: string, unitDisplay: 'short' | 'narrow'): string {
   const [unit, size] = Object.entries(units).find(([, one]) => one <= seconds) ?? ['second', 1]
   const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay })
@@ -100,7 +100,7 @@ function keysView({ texts }: Stage, steps: readonly KeyStep[]) {
     const wasThere = steps.slice(0, at).some((step) => step.kids.includes(kid))
     return html`<td>${wasThere ? keys.retired : nothing}</td>`
   }
-  // From the third moment on, the token is a thief's.
+  // From the third moment on, a thief has the token.
   const statusCell = (status: number, at: number) =>
     html`<td class=${status < 300 === at < 2 ? 'done' : 'fault'}>${status}</td>`
   return html`<section class="card">

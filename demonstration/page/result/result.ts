@@ -1,4 +1,4 @@
-// The measured values, and the life of a key. It knows no HTML.
+// The measured values, and a key's life, without HTML.
 import { decodeProtectedHeader } from 'jose'
 import type { Exchange, Message } from '../../server/api.ts'
 import { type Outcome, outcomeOf, renewedFor } from '../experiments/experiments.ts'
@@ -15,7 +15,7 @@ import {
   type World,
 } from '../world.ts'
 
-/** The two experiments with a thief measure all values. */
+/** Two experiments with a thief measure all. */
 export type Measured = { stolen?: Outcome; signOut?: Outcome }
 export type Finding = {
   measured?: Measured
@@ -27,7 +27,7 @@ export async function measure(world: World): Promise<Measured> {
   return { stolen: await outcomeOf('stolen', world), signOut: await outcomeOf('signOut', world) }
 }
 
-/** `seconds`: for which a copy works. The first of two is the longer one: somebody renews it. */
+/** `seconds`: a copy works so long. The first of two is longer: it needs renewals. */
 export type Theft = {
   lane: Lane
   act: 'unnoticed' | 'signOut'
@@ -49,7 +49,7 @@ export function theftsIn({ stolen, signOut }: Measured): Theft[] {
   ]
 }
 
-/** 0 if the copy is refused, otherwise as long as its token says. */
+/** 0 for a refused copy, else as long as its token says. */
 function secondsOf(exchange: Exchange | undefined): number {
   return exchange && statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }
@@ -57,8 +57,8 @@ function secondsOf(exchange: Exchange | undefined): number {
 const requests = 100
 
 /**
- * The values of many requests, of which one is measured: all cost the same. It is the thief's, whose
- * requests differ in the proof alone; the browser sends its other cookies, too.
+ * The values of many requests, of which one is measured: all cost the same. It is the thief's,
+ * whose requests differ only in the proof; a browser also sends other cookies.
  */
 export function costsIn({ stolen }: Measured) {
   const costOf = (lane: Lane) => {
@@ -70,12 +70,10 @@ export function costsIn({ stolen }: Measured) {
   return { session: costOf('session'), token: costOf('token') }
 }
 
-/** Without its line breaks. */
 function lengthOf(message: Message | undefined): number {
   return message ? [message.line, ...message.fields.flat(), message.body].join('').length : 0
 }
 
-/** `here`, `there`: the statuses of this server and of the other one. */
 export type KeyStep = {
   event: 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
   here: number

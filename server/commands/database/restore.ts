@@ -39,7 +39,7 @@ async function restore(
     throw new WrongUse(
       'Name the backup. carillon restore --list shows those in CARILLON_BACKUP_DIR',
     )
-  // The import is here so that `carillon --help` does not load it.
+  // `carillon --help` does not load it.
   const { restoreBackup } = await import('../../store/transfer/backup.ts')
   const {
     database: to,
@@ -69,7 +69,7 @@ async function listBackups(options: Options, command: Command): Promise<void> {
   })
 }
 
-/** `problem`: of a file that is no backup. */
+/** `problem`: for a file that is no backup. */
 export async function backupsIn(folder: string) {
   const { headerOf } = await import('../../store/transfer/backup.ts')
   const names = readFolder(folder).filter((name) => name.endsWith('.gz'))

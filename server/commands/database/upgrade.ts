@@ -1,4 +1,4 @@
-// Rehearses an upgrade: the program that will run brings a copy of the data up to its schema.
+// Rehearses an upgrade: the coming program brings a copy of the data to its schema.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -112,7 +112,7 @@ function temporaryFile(): Copy {
   }
 }
 
-/** Statements that remove all functions, and then the tables whose types they have. */
+/** Statements that remove all functions, then the tables whose types they have. */
 const removals = `
   select format('drop table %s cascade', oid::regclass) from pg_class
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition

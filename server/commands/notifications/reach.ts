@@ -1,4 +1,4 @@
-// It reads real inboxes, and sends and writes nothing.
+// Reads real inboxes, but sends and writes nothing.
 import { Command } from 'commander'
 import { iso, isoOrNull } from '../../basics/clock.ts'
 import { withoutControls } from '../../basics/control-characters.ts'
@@ -158,7 +158,7 @@ async function printAll(place: Place, options: Output): Promise<void> {
   })
 }
 
-/** A user with no mail has no row. */
+/** Users without mails have no row. */
 function addUp(
   user: User,
   items: readonly Rehearsed[],

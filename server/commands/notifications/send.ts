@@ -129,7 +129,7 @@ async function send(options: Options, command: Command): Promise<void> {
     renotify: options.renotify,
   } as DeliveryRequest
   const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
-  // A user waits at the prompt. Each attempt has the same idempotency key.
+  // A user waits at the prompt. All attempts share the idempotency key.
   const { deliveryId, results } = await requestService(
     url,
     () => producer.send(request, { attempts: 3 }),
@@ -143,7 +143,7 @@ async function send(options: Options, command: Command): Promise<void> {
   if (unknown.length > 0) throw notFound(`There is no user ${unknown.join(', ')}`)
 }
 
-/** JSON leaves out what is undefined. */
+/** JSON leaves undefined out. */
 function contentOf(options: Options): NotificationChange {
   const {
     title,

@@ -84,7 +84,7 @@ function untilInterrupted(): AbortSignal {
   return ended.signal
 }
 
-/** A token leaves no session in the store. */
+/** A token leaves no session behind. */
 async function byPassword(
   baseUrl: string,
   { user, passwordStdin }: Options,
@@ -115,7 +115,7 @@ function inboxToken(command: Command, { external = '' }: Options): Promise<strin
   })
 }
 
-/** The list of sign-ins says "carillon", not "node". */
+/** Sign-ins are listed as "carillon", not "node". */
 function fetchAsCarillon(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('user-agent', 'carillon')

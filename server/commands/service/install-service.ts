@@ -9,7 +9,7 @@ import { hasPassword } from '../../config/url-passwords.ts'
 import { configOf } from '../settings.ts'
 import { print, WrongUse, warn } from '../terminal/output.ts'
 
-/** The service needs at most 12 seconds after the grace. */
+/** After the grace, the service needs at most 12 seconds. */
 const maxStopSeconds = 13
 
 type Options = { to: string; program?: string; print?: true; json?: true }
@@ -49,7 +49,7 @@ function installService(options: Options, command: Command): void {
   ])
 }
 
-/** The service would start with another secret or database. */
+/** The service would start with other credentials. */
 function refuseLostCredentials(file: string, unit: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const names = settings.map(({ name }) => `${name}_FILE`)
@@ -121,7 +121,7 @@ WantedBy=multi-user.target
 `
 }
 
-/** Only the service can read systemd's copies of the files. */
+/** Only the service reads systemd's copies. */
 function settingLines(): string[] {
   return settings.flatMap(({ name, secret }) => {
     const { [name]: value, [`${name}_FILE`]: file } = process.env
@@ -139,7 +139,7 @@ function settingLines(): string[] {
   })
 }
 
-/** `%` begins a specifier in a unit, and a line ends a value. */
+/** In a unit, `%` begins a specifier and a line break ends a value. */
 function escaped(text: string): string {
   return text.replaceAll('%', '%%').replaceAll(/[\r\n]/g, ' ')
 }

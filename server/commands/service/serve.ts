@@ -16,9 +16,9 @@ import { boundNewSpace } from '../../start/new-space.ts'
 import { configOf, noSettings, withSettings } from '../settings.ts'
 import { type Output, print } from '../terminal/output.ts'
 
-/** The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
+/** The drain ends within 8 seconds; supervisors must not wait for one that hangs. */
 const maxStopMs = 12_000
-/** A terminal that closes sends SIGHUP. Otherwise it comes from a reload, and is ignored. */
+/** A closing terminal sends SIGHUP; from a reload it is ignored. */
 const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
 const signals: NodeJS.Signals[] = hasTerminal
   ? ['SIGTERM', 'SIGINT', 'SIGHUP']
@@ -41,7 +41,7 @@ async function serve(options: Output, command: Command): Promise<void> {
     log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
   if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
-  // While PostgreSQL responds, objects would survive collections in a bounded space: a quarter of
+  // With PostgreSQL, objects would survive collections of a bounded space, which took a quarter of
   // its time.
   if (database.engine === 'sqlite') boundNewSpace()
 
@@ -65,12 +65,12 @@ async function serve(options: Output, command: Command): Promise<void> {
   warnOfExposedSecrets(log, config, process.env)
   showOnce(service, { config, isTerminal, log })
   log.level = config.logLevel
-  // A program that waits for this line may then stop the service.
+  // A program that waits for this line may stop the service then.
   const { listensOn, url } = service
   log.info({ event: 'started', listensOn, url }, 'Carillon is listening')
   if (options.json) print(options, { listensOn, url }, () => [])
   notifySupervisor('READY=1')
-  // If the event loop hangs, systemd restarts the process.
+  // systemd restarts a process whose event loop hangs.
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000
   if (watchdogMs > 0) setInterval(notifySupervisor, watchdogMs / 2, 'WATCHDOG=1').unref()
   const error = await service.failed
@@ -97,7 +97,7 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
 
 type Shown = { config: Config; isTerminal: boolean; log: Log }
 
-/** Other output may be stored: the text goes to a file of its owner. */
+/** Other output may be stored, so its owner gets a file. */
 function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Shown): void {
   if (firstSignIn === undefined) return
   const { database, publicUrl } = config
@@ -109,7 +109,7 @@ function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Sh
   )
   try {
     makeFolder(dirname(file))
-    // The file has to have its own mode.
+    // The file needs its own mode.
     replaceDurably(file, text)
     log.info(
       { event: 'first-start', file },

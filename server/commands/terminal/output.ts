@@ -1,4 +1,4 @@
-// Commands print results on stdout, all else on stderr.
+// Commands print results on stdout, the rest on stderr.
 import { once } from 'node:events'
 import { jsonLine, withoutControls } from '../../basics/control-characters.ts'
 import { maskPasswords } from '../../config/url-passwords.ts'
@@ -17,7 +17,7 @@ export function print(
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
-/** A slow reader slows down what it reads. */
+/** Slow readers slow down the reading. */
 export async function printAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
   for (const line of lines)
     if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })

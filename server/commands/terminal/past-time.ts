@@ -4,7 +4,6 @@ const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 export type PastTime = (now: number) => number
 
-/** A duration before now, or a date. */
 export function pastTime(text: string): PastTime {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return (now) => now - Number(count) * units[unit as keyof typeof units]

@@ -3,7 +3,7 @@ import type { Output } from './output.ts'
 const width = 30
 const drawEveryMs = 100
 
-/** The returned function gets further rows. */
+/** The returned function gets more rows. */
 export function progress({ json }: Output) {
   const { stderr } = process
   return (step: string, { total, done = 0 }: { total: number; done?: number }) => {
@@ -15,13 +15,13 @@ export function progress({ json }: Output) {
       if (json || !stderr.isTTY || (done < total && performance.now() - drawnAt < drawEveryMs))
         return
       drawnAt = performance.now()
-      // ECMA-48, CUU: other output begins on a new line.
+      // ECMA-48, CUU: other output gets a new line.
       stderr.write(`\x1b[A\r${barOf({ step, done, total })}\n`)
     }
   }
 }
 
-/** A wrapped line would not be overwritten. */
+/** It would not overwrite a wrapped line. */
 export function barOf(
   state: { step: string; done: number; total: number },
   columns = process.stderr.columns,
@@ -36,7 +36,7 @@ export function barOf(
   )
 }
 
-/** Process 1 of a container ignores SIGTERM without a listener. */
+/** Without a listener, process 1 of a container ignores SIGTERM. */
 export async function interruptible<Result>(
   state: () => string,
   work: () => Promise<Result>,

@@ -1,10 +1,10 @@
-// Asks for a password, because the process list and the shell's history would show an argument.
+// Asks for a password: process list and shell history would show an argument.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { WrongUse } from './output.ts'
 
-/** A program passes --yes. */
+/** Programs pass --yes. */
 export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)

@@ -1,8 +1,8 @@
-// No event controls the terminal (ECMA-48, changes of direction).
+// Events control no terminal (ECMA-48, changes of direction).
 import type { Notification, StreamEvent } from 'carillon-client'
 import { withoutControls } from '../../basics/control-characters.ts'
 
-/** A `listed` notification existed before the stream began. */
+/** `listed`: it existed before the stream. */
 export type TailEvent = StreamEvent | { type: 'listed'; notification: Notification }
 
 const indent = ' '.repeat(12)

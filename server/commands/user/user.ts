@@ -180,7 +180,6 @@ async function changePassword(
   )
 }
 
-/** The user has to learn a generated password. */
 function printWithPassword(
   options: Output,
   value: object,
@@ -237,7 +236,7 @@ async function deleteOne(
   print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
 }
 
-/** Mode 0600. `head` closes the pipe. */
+/** Mode 0600. `head` may close the pipe. */
 async function exportOne(
   users: Users,
   key: UserKey,

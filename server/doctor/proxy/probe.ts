@@ -1,7 +1,7 @@
-// Sends requests that change nothing, and recognises a response of Carillon's.
+// Sends requests that change nothing, and recognises Carillon's responses.
 export type Target = { url: string; now: () => number }
 
-/** `at`: halfway between request and response. */
+/** `at`: midway between request and response. */
 export type ProbeResponse = Parsed & { at: number }
 type Parsed = { status: number; headers: Headers; json: Envelope | undefined }
 type Envelope = {

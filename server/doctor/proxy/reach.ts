@@ -1,4 +1,4 @@
-// Does an address lead to Carillon, ready and with the database of these settings?
+// Does an address lead to Carillon, ready and with these settings' database?
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { clockFinding, type Finding, fault, ok, warning } from '../finding.ts'
 import { described, isRefusal, type ProbeResponse, probe, type Target } from './probe.ts'
@@ -11,7 +11,7 @@ export type Place = Target & {
   isDatabaseAway?: boolean
 }
 
-/** If the first finding is a fault, it is the only one. */
+/** A first finding that is a fault is the only one. */
 export async function reach(place: Place): Promise<[Finding, ...Finding[]]> {
   try {
     const live = await probe(place, '/livez')
@@ -95,7 +95,7 @@ function unreachable(error: unknown, { url, direct }: Place): Finding {
   return fault('reached', { found, change })
 }
 
-/** If doctor cannot read the database either, a restart does not help. */
+/** A restart does not help if doctor cannot read the database either. */
 function ready(response: ProbeResponse, { isDatabaseAway = false }: Place): Finding {
   if (response.status === 200 && response.json?.data?.status === 'ready')
     return ok('ready', 'it accepts requests')
@@ -109,7 +109,7 @@ function ready(response: ProbeResponse, { isDatabaseAway = false }: Place): Find
 
 const afterMove = 'start the service again once CARILLON_DATABASE_URL names the database in use'
 
-/** The public keys identify a database and its copies. */
+/** Public keys identify a database and its copies. */
 async function isSameService(place: Place): Promise<Finding[]> {
   const { direct, signingKeys, isMoved = false } = place
   const { json: response } = await probe(place, '/.well-known/jwks.json')
@@ -158,11 +158,11 @@ function clockOf({ headers, at }: ProbeResponse): Finding {
       found: 'the response has no Date',
       change: 'let the proxy pass Date on',
     })
-  // The header has whole seconds: on average it is half a second old.
+  // The header has whole seconds, so it is half a second old on average.
   return clockFinding('clock', { whose: "the service's clock", aheadMs: date + 500 - at })
 }
 
-/** With such a Host, the service refuses every request of a browser. */
+/** With such a Host, the service refuses every browser. */
 function hostFinding(response: ProbeResponse): Finding {
   if (!isRefusal(response, 421)) return ok('Host', 'it arrives as a name that the service knows')
   const found = 'it arrives as a name that the service does not know, and the response is 421'

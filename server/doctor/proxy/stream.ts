@@ -1,5 +1,4 @@
-// Do the events of a stream arrive when they are sent? A proxy that buffers delays the greeting and
-// every event.
+// Do a stream's events arrive when sent? A buffering proxy delays the greeting and every event.
 import { isLoopback } from '../../config/values.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 import { described, get, parsed } from './probe.ts'

@@ -2,7 +2,7 @@ import type { Database } from '../../store/database.ts'
 import { faultOf } from '../finding.ts'
 import { type Examined, unread } from './findings.ts'
 
-/** An error is a finding, too. */
+/** Errors are findings, too. */
 export async function examineDatabase(
   database: Database,
   now: () => number,

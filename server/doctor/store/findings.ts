@@ -1,4 +1,4 @@
-// The findings that both engines share.
+// The findings of both engines.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
 import { type NodeFacts, nodeLivesMs } from '../../metrics/nodes.store.ts'
@@ -15,7 +15,7 @@ import { type Finding, fault, ok, warning } from '../finding.ts'
 export type Examined = {
   findings: Finding[]
   signingKeys: SigningKey[] | undefined
-  /** The header of the factors' JWE names the key. */
+  /** The factors' JWE headers name the key. */
   sealedFactors?: SealedFactors | undefined
 }
 export type SealedFactors = { header: string; count: number }[]
@@ -24,7 +24,7 @@ export function unread(finding: Finding): Examined {
   return { findings: [finding], signingKeys: undefined }
 }
 
-/** A full mailbox or a greylist delays a mail for less. */
+/** Full mailboxes and greylists delay mails for less. */
 const maxMailMinutes = 60
 
 type Read = (sql: string) => Promise<Record<string, unknown>[]>
@@ -55,7 +55,7 @@ export async function examineContent(
     ...(maintenance ? [readOnlySince(maintenance.startedAt)] : []),
   ]
   if (applied.length === 0) return { findings, signingKeys: [] }
-  // A service records each failure of its hourly work, which is repeated after an hour.
+  // A service records each failure of its hourly work, and repeats that after an hour.
   const since = firstIdAt(now - 65 * 60_000)
   const [failed] = await read(lastOf('tidying-failed', since))
   if (failed?.at) {
@@ -83,12 +83,12 @@ export async function examineContent(
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
 }
 
-/** Each of these events has an index of its own, because an attack writes many others. */
+/** Each event has its own index, because attacks write many others. */
 export function lastOf(event: 'tidying-failed' | 'mails-refused', since: string): string {
   return `select max(at) as at from audit where event = '${event}' and id >= '${since}'`
 }
 
-/** The oldest of each; a service does this within seconds. One statement would not run on Citus. */
+/** The oldest of each; a service does this within seconds. Citus would not run one statement. */
 const due = {
   expiries: 'min(expires_at) as at from notification where expires_at is not null',
   snoozes: 'min(snoozed_until) as at from notification where snoozed_until is not null',
@@ -146,7 +146,6 @@ async function waitingMails(read: Read, now: number): Promise<Finding> {
   })
 }
 
-/** The service records it when the mail server refuses many addresses within an hour. */
 async function refusedMails(read: Read, now: number): Promise<Finding[]> {
   const since = firstIdAt(now - 24 * 3_600_000)
   const [refused] = await read(lastOf('mails-refused', since))
@@ -157,7 +156,6 @@ async function refusedMails(read: Read, now: number): Promise<Finding[]> {
   return [fault('mails', { found, change })]
 }
 
-/** The service disabled these, or they fail now. */
 async function webhooks(read: Read): Promise<Finding[]> {
   const rows = await read(`
     select id, disabled_at as "disabledAt", failing_since as "failingSince", attempts from webhook where failing_since is not null`)
@@ -180,7 +178,7 @@ function clockAhead({ seenAt, heldSince }: Record<string, unknown>): Finding {
   })
 }
 
-/** Such a name signs in the owner of the address (users/credentials.ts). */
+/** It signs in the address's owner (users/credentials.ts). */
 async function twoMeanings(read: Read): Promise<Finding[]> {
   const [row] = await read(`
     select cast(count(*) as integer) as count
@@ -203,7 +201,7 @@ async function operators(read: Read): Promise<Finding[]> {
   return [warning('operators', { found, change: 'npx carillon user role NAME operator' })]
 }
 
-/** Nodes have their own addresses; nothing else should differ. */
+/** Only addresses should differ between nodes. */
 const ofOneNode = /^CARILLON_(METRICS_)?(HOST|PORT)$/
 
 async function nodeSettings(read: Read, now: number): Promise<Finding[]> {

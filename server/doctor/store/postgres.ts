@@ -1,4 +1,4 @@
-// Examines a PostgreSQL server, its database and this role's rights. It writes nothing.
+// Examines PostgreSQL, the database and this role's rights, without writing.
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
 import { listenerName } from '../../store/postgres/change-signals/listening-connection.ts'
@@ -116,7 +116,7 @@ function rights({ role, isSuper, creates }: Facts): Finding {
   return fault('rights', { found: `${role} may not create tables`, change })
 }
 
-/** A command that runs just now is one, too. */
+/** A command that runs now is one, too. */
 async function processes(pool: pg.Pool): Promise<Finding[]> {
   const { rows } = await pool.query<{ name: string }>(`
     select application_name as name from pg_stat_activity

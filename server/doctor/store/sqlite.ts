@@ -1,4 +1,4 @@
-// Opening as the service does would create files and copy the log.
+// The service's way to open would create files and copy the log.
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -117,7 +117,7 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
       if (isDeep) refuseDamaged(database)
       const applied = appliedMigrations(database)
       const schema = schemaFinding({ applied, known: knownMigrations() })
-      // The driver's rows have no prototype.
+      // Drivers' rows have no prototype.
       const read = async (sql: string) =>
         Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
       const tables = 'select name from sqlite_schema'
@@ -137,7 +137,7 @@ function refuseDamaged(database: Database): void {
     throw unavailable(`It is damaged: ${first}`, 'keep it, and restore the newest backup')
 }
 
-/** SQLite would create a missing index of a log. */
+/** SQLite would create a log's missing index. */
 function howToOpen(path: string): string | undefined {
   if (!existsSync(`${path}-wal`)) return 'immutable=1'
   if (existsSync(`${path}-shm`)) return 'readonly_shm=1'

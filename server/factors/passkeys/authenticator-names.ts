@@ -1,6 +1,6 @@
-// A name by the AAGUID, and never a proof: without an attestation, a client can send any. From
+// A name by the AAGUID, but never a proof: without attestation, a client can send any. From
 // https://github.com/passkeydeveloper/passkey-authenticator-aaguids (aaguid.json of 2026-08-07):
-// authenticators that many people use.
+// authenticators in wide use.
 
 const names: Readonly<Record<string, string>> = {
   'fbfc3007-154e-4ecc-8c0b-6e020557d7bd': 'Apple Passwords',
@@ -26,7 +26,7 @@ const names: Readonly<Record<string, string>> = {
   '50726f74-6f6e-5061-7373-50726f746f6e': 'Proton Pass',
 }
 
-/** Browsers send zeros in place of an AAGUID that they hide. */
+/** To hide an AAGUID, browsers send zeros. */
 export function authenticatorName(aaguid: string): string | undefined {
   return Object.hasOwn(names, aaguid) ? names[aaguid] : undefined
 }

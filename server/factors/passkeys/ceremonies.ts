@@ -1,6 +1,5 @@
-// Creating and using a passkey (WebAuthn Level 3, sections 7.1 and 7.2). A passkey belongs to the
-// host of the public URL (section 5.1.2): another host's page gets nothing that the service
-// accepts.
+// Creates and uses a passkey (WebAuthn Level 3, sections 7.1 and 7.2). It belongs to the public
+// URL's host (section 5.1.2): another host's page gets nothing that the service accepts.
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
@@ -19,7 +18,7 @@ type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
  * Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and HTTPS or this
- * machine. For an address of this machine, the passkeys belong to `localhost`.
+ * machine. On an address of this machine, passkeys belong to `localhost`.
  */
 export function relyingPartyFor(
   { site }: Here,
@@ -57,22 +56,19 @@ function isAddress(hostname: string): boolean {
 }
 
 // The authenticator signs these words of the browser (section 5.8.1). They are checked before the
-// store is read, so a refusal reveals nothing about an account.
+// store is read, so a refusal reveals no account.
 
-/**
- * Returns the challenge. Throws UNPROCESSABLE for another ceremony, or a page that may not use
- * these passkeys.
- */
+/** Returns the challenge. Throws UNPROCESSABLE for another ceremony, or another page. */
 export function readClientData(
   encoded: string,
   ceremony: Purpose['ceremony'],
   { origins }: RelyingParty,
 ): string {
   const { type, challenge, origin, crossOrigin, topOrigin } = parse(encoded)
-  // A signature for one purpose must not be used for the other.
+  // One purpose's signature must not serve the other.
   if (type !== `webauthn.${ceremony}`)
     throw refusal(`The response is of the type ${display(type)}, and not webauthn.${ceremony}`)
-  // A phishing page passes on what its visitor's browser signed.
+  // A phishing page passes on what a browser signed there.
   if (typeof origin !== 'string' || !origins.includes(origin))
     throw refusal(
       `The page ${display(origin)} may not use passkeys of this service`,
@@ -87,7 +83,7 @@ export function readClientData(
   return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : ''
 }
 
-/** `problem` reveals nothing about any account. */
+/** `problem` reveals no account. */
 export function refusal(problem: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', problem, { remedy })
 }
@@ -112,7 +108,7 @@ type Credential = {
   transports: readonly string[]
 }
 
-/** EdDSA, ES256 and RS256 (RFC 9053): every authenticator has one of them. */
+/** EdDSA, ES256 and RS256 (RFC 9053): every authenticator has one. */
 const algorithms = [-8, -7, -257]
 
 type Known = Pick<Credential, 'credentialId' | 'transports'>
@@ -123,8 +119,8 @@ type NewPasskey = Wish & {
 }
 
 /**
- * An authenticator of `existing` creates no second passkey. It is found without a username, and its
- * user is verified: it takes the place of a password. No attestation: the product decides nothing.
+ * An authenticator of `existing` creates no second passkey. It replaces a password, so it is found
+ * without a username and verifies its user. The product decides nothing: no attestation.
  */
 export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -143,7 +139,7 @@ export async function creationOptions({ relyingParty, challenge, user, existing 
   })
 }
 
-/** Throws UNPROCESSABLE. The words of the browser are checked already. */
+/** Throws UNPROCESSABLE. The browser's words are already checked. */
 export async function verifyRegistration(
   response: Registration,
   wish: Wish,
@@ -155,7 +151,7 @@ export async function verifyRegistration(
     ...expected(wish),
     supportedAlgorithmIDs: algorithms,
   }).catch((error: unknown) => {
-    // The library's sentences say what is wrong; an error of JavaScript does not.
+    // The library's sentences say what is wrong; a JavaScript error does not.
     const isOfLibrary =
       error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
     throw refusal(
@@ -169,7 +165,7 @@ export async function verifyRegistration(
   return { credentialId: id, publicKey, signCount: counter, transports, aaguid }
 }
 
-/** To check certificates, the library would fetch addresses that a client could choose (SSRF). */
+/** The library would fetch certificates from addresses of the client's choice (SSRF). */
 async function refuseAttestation(encoded: string): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const isBare = await Promise.try(() => {
@@ -186,10 +182,7 @@ async function refuseAttestation(encoded: string): Promise<void> {
   if (!isBare) throw refusal('The passkey comes with an attestation', remedy)
 }
 
-/**
- * `allowed` has the passkeys of a known user; it is empty if the browser offers every one of this
- * service.
- */
+/** `allowed`: a known user's passkeys; if empty, the browser offers all of this service. */
 export async function requestOptions({
   relyingParty,
   challenge,
@@ -219,16 +212,16 @@ export async function refuseUnverified(
   ).catch(() => {
     throw refusal('authenticatorData is not that of an authenticator, as base64url')
   })
-  // Another service, or a page of it, passes on what its user signed there.
+  // Another service passes on what its user signed there.
   // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
   if (!hash('sha256', id, 'buffer').equals(data.rpIdHash))
     throw refusal(`The passkey is not one for ${id}`)
-  // Without a PIN or fingerprint, a passkey proves only that the caller has the device.
+  // Without a PIN or fingerprint, a passkey proves only possession of the device.
   const remedy = 'Unlock the passkey with a PIN, a fingerprint or a face.'
   if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }
 
-/** Returns the counter if the signature is right. Checks everything that was signed once more. */
+/** Returns the counter if the signature is right. Checks again all that was signed. */
 export async function verifyAssertion(
   response: Assertion,
   { credential, ...wish }: Wish & { credential: Omit<Credential, 'signCount'> },
@@ -237,8 +230,7 @@ export async function verifyAssertion(
   const checked = await verifyAuthenticationResponse({
     response,
     ...expected(wish),
-    // A low counter means a copy only after the signature is known to be right, so the store
-    // compares.
+    // A low counter means a copy only after a right signature, so the store compares.
     credential: {
       id: credential.credentialId,
       publicKey: bytesOf(credential.publicKey),
@@ -265,26 +257,26 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Everybody may request a challenge, and a flood must not fill the store: it is authenticated, not
-// stored. The hash is stored at its use, so that it is used once.
+// Everyone may request challenges, and a flood must not fill the store, so each is authenticated.
+// Its hash is stored when it is used, so that it is used once.
 
-/** `get`: a sign-in of any user. */
+/** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
 
 const lifetimeMs = 5 * 60_000
-/** The clock of another node may be this much behind. */
+/** Another node's clock may be this much behind. */
 const clockLeewayMs = 60_000
 const shape = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/
 
-/** 80 characters, of which 128 bits are random. */
+/** 80 characters with 128 random bits. */
 export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at: number): string {
   const claim = `${at + lifetimeMs}.${randomText(16)}`
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
 }
 
 /**
- * Returns undefined if the challenge is none of ours for this purpose, or expired. No node accepts
- * it after `expiresAt`.
+ * Undefined if the challenge is expired, or not ours for this purpose. No node accepts it after
+ * `expiresAt`.
  */
 export function readChallenge(
   sealing: Sealing,

@@ -21,7 +21,7 @@ import { authenticatorName } from './authenticator-names.ts'
 import type { Assertion, Purpose, Registration } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 
-/** `suggestedLabel`: if neither user nor authenticator gives a name. */
+/** `suggestedLabel`: if neither user nor authenticator has a name. */
 type Addition = {
   userId: string
   label?: string | undefined
@@ -31,9 +31,9 @@ type Addition = {
 }
 
 /**
- * `codes` are recovery codes for the first factor. Throws UNPROCESSABLE if it is not a new passkey
- * for this user and service, CONFLICT if the user has it or too many factors, and LINK_INVALID
- * without a needed link.
+ * `codes`: recovery codes, for the first factor. Throws UNPROCESSABLE unless it is a new passkey
+ * for this user and service, CONFLICT if the user has it or too many factors, LINK_INVALID without
+ * a needed link.
  */
 export async function addPasskey(
   dependencies: FactorNeeds,
@@ -87,10 +87,7 @@ export async function addPasskey(
   }
 }
 
-/**
- * `userId`: without it, the passkey says who signs in. `challenge`: of the sign-in that waits for
- * it.
- */
+/** `userId`: without it, the passkey says who signs in. `challenge`: of the waiting sign-in. */
 type Use = Partial<Omit<stored.Use, 'at'>> & {
   request: Pick<FastifyRequest, 'headers'>
   source: RequestSource
@@ -98,9 +95,9 @@ type Use = Partial<Omit<stored.Use, 'at'>> & {
 }
 
 /**
- * Uses the challenge up. Throws UNPROCESSABLE for what depends on no account; TOO_MANY_REQUESTS
- * after many failures of this address; UNAUTHORIZED if the `challenge` or `rotation` has ended; one
- * and the same INVALID_CREDENTIALS for all that depends on an account.
+ * Uses the challenge up. Throws UNPROCESSABLE for what depends on no account, TOO_MANY_REQUESTS
+ * after many failures of this address, UNAUTHORIZED if the `challenge` or `rotation` has ended, one
+ * INVALID_CREDENTIALS for all that depends on an account.
  */
 export async function usePasskey(
   dependencies: FactorNeeds,
@@ -121,7 +118,7 @@ export async function usePasskey(
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const spent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  // Others' guesses never delay the user of a passkey, so an address counts alone.
+  // Counts an address alone, so that others' guesses delay no user of a passkey.
   const { address } = guesser
   const guess = await guesses.begin(
     guesses.of(address === undefined ? guesser : { address }, 'passkey'),
@@ -143,7 +140,7 @@ export async function usePasskey(
   })
   if (signCount === undefined) throw wrongPasskey()
   await guesses.succeed(guess)
-  // A second factor belongs to a sign-in that was counted at its first step.
+  // A sign-in was counted at its first step, not at a second factor.
   if (expected === undefined)
     await guesses.beginSignIn({ userId, address: source.address }, 'passkey')
   const factorId = credential.id
@@ -154,7 +151,7 @@ export async function usePasskey(
   if (outcome === 'refused') {
     const detail = { factorId, signCount }
     await store.write(record, [auditEntry(source, { event: 'passkey-copied', at, userId, detail })])
-    // Two authenticators have the same key, and one is a copy (WebAuthn Level 3, section 6.1.1).
+    // Two authenticators have one key, and one is a copy (WebAuthn Level 3, section 6.1.1).
     const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
     throw new CarillonError('INVALID_CREDENTIALS', problem, {
       remedy: 'Sign in another way and remove the passkey.',
@@ -165,7 +162,7 @@ export async function usePasskey(
   return user
 }
 
-/** The same error for everything that depends on an account. */
+/** One error for all that depends on an account. */
 function wrongPasskey(): CarillonError {
   return new CarillonError(
     'INVALID_CREDENTIALS',
@@ -186,20 +183,18 @@ function refuseStrange(
   )
 }
 
-/**
- * Used up after everything else is right, so that only a user with a passkey writes to the store.
- */
+/** It is used up last, so only a user with a passkey writes to the store. */
 function challengeSpent(): CarillonError {
   return ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
-/** Undefined if it names nobody, as a browser may do that knew the user. */
+/** Undefined if it names none; a browser that knew the user may send none. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
   return isIdShaped(named) ? named : undefined
 }
 
-/** A user of an application may have no name at all here. */
+/** An application's user may have no name here. */
 export function passkeyNames({ id, username, email, displayName }: User): {
   name: string
   displayName: string
@@ -209,8 +204,8 @@ export function passkeyNames({ id, username, email, displayName }: User): {
 }
 
 /**
- * For the browser's password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since they
- * hide every other. Null if the service can have none.
+ * For password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since they hide others.
+ * Null if the service can have none.
  */
 export function knownPasskeys(
   needs: FactorNeeds,

@@ -1,4 +1,4 @@
-// The document follows from the route table, so that it cannot differ from what is served.
+// The document follows from the route table, so it cannot differ from what is served.
 import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../basics/errors.ts'
 import { type ResponseBody, type Route, tags } from '../operation.ts'
 import * as t from './schema.ts'
@@ -103,7 +103,7 @@ const documents = {
   asset: { 'text/javascript': text, 'text/css': text, 'image/svg+xml': text },
 } as const
 
-// One component for each code: generated code knows which codes a route sends.
+// Each code has a component, so generated code knows which codes a route sends.
 
 const Fault = t.component('Fault', {
   field: t.string(),
@@ -186,7 +186,7 @@ function describe(route: Route, errors: Errors) {
     summary,
     security: security[guard.name],
     ...(parameters.length > 0 && { parameters }),
-    // openapi-python-client would write code that does not run for a second content type.
+    // For a second content type, openapi-python-client would write code that does not run.
     ...(body && {
       requestBody: {
         required: true,
@@ -237,7 +237,7 @@ function contentOf(schema: t.Schema): Record<string, Media> {
   return { [schema.contentMediaType ?? json]: { schema, example: t.exampleOf(schema) } }
 }
 
-/** Throws if two different schemas have one name. */
+/** Throws if two schemas have one name. */
 function withReferences(described: Paths) {
   const named = new Map<string, t.Schema>()
   const reference = (key: string, part: t.Schema | null) => {

@@ -1,5 +1,5 @@
 // One source for validation (JSON Schema 2020-12, as in OpenAPI 3.1), types and the document. A
-// library would have 16 MB and load in 45 ms (decision 0008).
+// library would take 16 MB and 45 ms (decision 0008).
 
 declare const described: unique symbol
 /** Neither JSON nor the validator sees symbols. */
@@ -88,7 +88,7 @@ export const anyOf = <const S extends readonly Schema[]>(...all: S): Schema<Type
   anyOf: all,
 })
 
-/** Generated code selects the object by the constant `field`. */
+/** Generated code selects by the constant `field`. */
 export function discriminated<const S extends readonly Schema[]>(
   field: string,
   members: S,
@@ -157,7 +157,6 @@ export const timeOf = (description: string) =>
 export const time = timeOf('ISO 8601 UTC with milliseconds')
 export const expiresAt = example(time, '2026-12-02T09:14:05.120Z')
 
-/** What the next request sends as `field`, or null on the last page. */
 export const nextAs = (field: string) =>
   example(nullable(string(`Send it as \`${field}\` for the page that follows`)), null)
 export const pageOf = <S extends Schema>(name: string, item: S, notes: Notes = {}) =>

@@ -1,5 +1,5 @@
 // Which client sent this request? Only this file reads the peer or a forwarding header (ASVS 4.1.3,
-// A11, decision 0021); sign-in/verify.routes.ts reads a URL from a trusted proxy.
+// A11, decision 0021); sign-in/verify.routes.ts reads a trusted proxy's URL.
 import type { IncomingMessage } from 'node:http'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 import { stripBlanks } from './credentials.ts'
@@ -18,7 +18,7 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
     ...(forwardedFor === undefined ? [] : [forwardedForChain(String(forwardedFor))]),
   ]
   const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, trustedProxies))
-  // A proxy that sets one of the two forwards the other as the client sent it.
+  // A proxy that sets one of the two forwards the client's other.
   return other === address ? address : peer
 }
 
@@ -35,12 +35,12 @@ function peerOf({ remoteAddress = '' }: Request['socket']): string {
   return canonicalAddress(remoteAddress.replace(/%.*/, '')) ?? 'unknown'
 }
 
-/** The address nearest to this service is the last. */
+/** The address nearest to this service is last. */
 type Chain = readonly (string | undefined)[]
 
 const maxHops = 32
 
-/** The client can invent what is left of the first address that is no trusted proxy. */
+/** A client can invent what is left of the first untrusted address. */
 function walk(peer: string, chain: Chain, trustedProxies: AddressRanges): string {
   let last = peer
   for (const address of chain.toReversed()) {
@@ -62,7 +62,7 @@ const pair = new RegExp(
   'gy',
 )
 
-/** RFC 7239, section 4. Quotes could pair across entries, so an unreadable one spoils all. */
+/** RFC 7239, section 4. Quotes could pair across entries, so one unreadable entry spoils all. */
 function forwardedChain(text: string): Chain {
   const elements: string[][] = [[]]
   let end: string | undefined

@@ -1,6 +1,5 @@
 // Parses bodies and queries strictly (I2, I3, I5), without Fastify's repairs. A validator is
-// compiled at its first request: Fastify would compile all at the start, in 100 ms and 10 MB
-// (decision 0056).
+// compiled at its first request: compiling all at the start costs 100 ms and 10 MB (decision 0056).
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
@@ -11,7 +10,7 @@ import type { Schema } from '../openapi/schema.ts'
 
 const form = 'application/x-www-form-urlencoded'
 const maxFieldsByDefault = 8
-/** Parsing such a body takes a millisecond of the event loop. */
+/** Parsing one blocks the event loop for a millisecond. */
 const largeBytes = 16 * 1024
 
 export function acceptBodies(app: FastifyInstance): void {
@@ -44,7 +43,7 @@ export function acceptBodies(app: FastifyInstance): void {
   })
 }
 
-/** RFC 8058, section 3.1: mail programs may send their one field like this. */
+/** RFC 8058, section 3.1: mail programs may send their one field so. */
 const oneField =
   /^--[^\r\n]+\r\ncontent-disposition: form-data; name="([\w-]{1,40})"\r\n(?:content-type: [^\r\n]{1,60}\r\n)?\r\n([^\r\n]{0,100})\r\n--/i
 
@@ -55,7 +54,7 @@ function parseOneField(body: Buffer): Record<string, string> {
 
 const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi
 
-/** RFC 8259, section 8.1. Fastify and `\s` read 0xA0 as a space, a proxy does not. */
+/** RFC 8259, section 8.1. Fastify and `\s` take 0xA0 for a space; a proxy does not. */
 function refuseOtherCharset({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? ''
   if (type === 'application/json') return
@@ -82,7 +81,7 @@ export function parseForm(bytes: Buffer): Record<string, string> {
   return fields
 }
 
-/** URL Standard, section 5.1; refuses what that would repair. */
+/** URL Standard, section 5.1, but refuses what that repairs. */
 export function formFields(text: string, most: number): [name: string, value: string][] {
   const pairs = text === '' ? [] : text.split('&', most + 1)
   if (pairs.length > most) refuseBody(`contains more than ${most} fields`)
@@ -132,7 +131,7 @@ function validatorOf(schema: Schema): Validate {
   return compile({ schema })
 }
 
-/** No dynamic import: Fastify calls a check and does not wait. */
+/** Fastify calls a check without waiting, so this imports nothing dynamically. */
 function fastifysCompiler(): NonNullable<typeof compile> {
   const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
   return ofFastify('@fastify/ajv-compiler')()({}, { customOptions })
@@ -140,7 +139,7 @@ function fastifysCompiler(): NonNullable<typeof compile> {
 
 const maxUnknownFields = 8
 
-/** One of each field: finding all in 500,000 recipients takes up to 3 s. */
+/** The first of each field: finding all in 500,000 recipients takes up to 3 s. */
 function faultsIn(schema: Schema, value: unknown, part: string): Fault[] {
   const hasFields = schema.properties !== undefined && typeof value === 'object' && value !== null
   const faults =
@@ -184,7 +183,7 @@ function firstFault(
     : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** Of several variants: the fault within the variant of its type. */
+/** Of several variants, it takes the fault in the one of its type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)

@@ -1,10 +1,10 @@
-// Reads the credentials of a request, and sets cookies (RFC 6265bis). The package cookie keeps only
-// the first of two equal names, and decodes.
+// Reads a request's credentials, and sets cookies (RFC 6265bis). The package cookie decodes, and
+// keeps only the first of two equal names.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Cookie } from '../site.ts'
 
-/** Compiling a pattern costs ten times a search. */
+/** Compiling a pattern costs ten searches. */
 let last = { name: '', pattern: /^/g }
 
 function patternOf(name: string): RegExp {
@@ -27,13 +27,11 @@ export function sessionSecret(cookieHeader: string | undefined, name: string): s
   return secret === undefined || another !== undefined ? null : secret
 }
 
-/**
- * Only SP and HTAB are stripped (RFC 6265bis, 5.6): a sibling host can set `\xA0__Host-carillon`.
- */
+/** Strips only SP and HTAB (RFC 6265bis, 5.6): a sibling host can set `\xA0__Host-carillon`. */
 export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
   const pattern = patternOf(name)
   const values: string[] = []
-  // `matchAll` copies the pattern: 0.5 us of each request.
+  // `matchAll` copies the pattern, for 0.5 us.
   for (
     let found = pattern.exec(cookieHeader ?? '');
     found !== null;
@@ -43,7 +41,7 @@ export function sessionSecrets(cookieHeader: string | undefined, name: string): 
   return values.length < 2 ? values : [...new Set(values)]
 }
 
-/** No script reads it, no other site's form sends it. '' removes it. */
+/** Neither scripts nor other sites' forms have it. '' removes it. */
 export function setCookie(reply: FastifyReply, cookie: Cookie, value: string): void {
   reply.header('set-cookie', cookieText(cookie, value))
 }

@@ -1,4 +1,4 @@
-// A path has one spelling (Z8): which spellings are refused, and which methods a path takes (Z10).
+// A path has one spelling (Z8): which are refused, and which methods does a path take (Z10)?
 import type { Route } from '../operation.ts'
 
 /** RFC 3986, section 2.3: no URI has to encode these. */
@@ -6,7 +6,7 @@ const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
 /** Browsers and some proxies read a backslash as a slash. */
 const encodedSlash = /%(?:2f|5c)/i
 
-/** Only these parameters may have a slash, sent as `%2F`. */
+/** Only these parameters may have a slash, as `%2F`. */
 const freeTexts = [':externalId', ':category', ':key']
 
 /** `path` is still encoded. */
@@ -28,7 +28,7 @@ export function allowedMethods(
   path: string,
 ): string[] {
   const maxSegments = Math.max(0, ...routes.map((route) => route.path.split('/').length))
-  // 15,000 slashes, split for each route, cost 5 ms.
+  // Splitting 15,000 slashes for each route costs 5 ms.
   const segments = path.split('/', maxSegments + 1)
   const known = routes.filter(
     (route) => takes(route.path.split('/'), segments) && !isOtherSpelling(path, route.path),
@@ -37,7 +37,7 @@ export function allowedMethods(
   return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)]
 }
 
-/** Another reader may take these for slashes or dot segments (RFC 3986, section 5.2.4). */
+/** Others may read these as slashes or dot segments (RFC 3986, section 5.2.4). */
 function takes(pattern: readonly string[], segments: readonly string[]): boolean {
   const isText = (segment: string) => !['', '.', '..'].includes(segment) && !segment.includes('\\')
   const isTaken = (text: string, at: number) =>

@@ -1,4 +1,4 @@
-// The one place that turns an error into a response, without internals: the log has the cause.
+// Only this turns an error into a response, without internals: the log has the cause.
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, noSuchRoute, statusOf } from '../../basics/errors.ts'
@@ -38,7 +38,7 @@ export function sendFailure(
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   reply.code(error.status)
   const send = (text: string) => {
-    // A form of another site is refused before its body is read.
+    // Another site's form is refused before its body is read.
     if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
     else reply.send(text)
   }
@@ -51,7 +51,7 @@ export function sendFailure(
       .catch((cause: unknown) => sendFailure(log, cause, { request, reply }))
 }
 
-/** RFC 6750, section 3: a reason only if the request presented a token. */
+/** RFC 6750, section 3: it has a reason only for a presented token. */
 function challenge(request: FastifyRequest): string {
   return /^bearer /i.test(request.headers.authorization ?? '')
     ? 'Bearer error="invalid_token"'
@@ -97,7 +97,7 @@ const rawResponses: Record<string, readonly [ErrorCode, string]> = {
   ],
 }
 
-/** Node and Fastify send nothing to bytes that are no HTTP request. */
+/** Node and Fastify send nothing for bytes that are no HTTP request. */
 export function rawFailure(
   cause = '',
   requestId: string,

@@ -1,5 +1,4 @@
-// Counts requests by route, for metrics. All without a route are one row, so that no client can add
-// a name.
+// Counts requests by route, for metrics. Those without a route share a row: no client adds names.
 import type { ServerResponse } from 'node:http'
 import { Durations } from '../../basics/counts.ts'
 import type { Route } from '../operation.ts'
@@ -10,7 +9,7 @@ export class RequestCount {
   readonly route: string
   readonly method: string
   readonly byStatus: number[] = statusClasses.map(() => 0)
-  /** Streams and held polls stay open as long as their client wants. */
+  /** A client decides how long streams and held polls stay open. */
   readonly durations: Durations | undefined
 
   constructor({
@@ -60,7 +59,7 @@ export function beginCount(response: Counted, { unrouted }: RequestCounts): void
   response.beganAt = performance.now()
 }
 
-/** A hook of Fastify after each response would take 3 % of a list. */
+/** A Fastify hook after each response would take 3 % of a list. */
 export function endCount(response: Counted): void {
   const { count, beganAt = 0, statusCode } = response
   if (count === undefined) return

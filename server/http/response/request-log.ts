@@ -1,5 +1,5 @@
-// Logs refused and failed requests. Frequent ones are counted in one line, so that no client can
-// fill the log or hide other events in it (L1).
+// Logs refused and failed requests. One line counts frequent ones, so that no client can fill the
+// log or hide other events (L1).
 import type { IncomingMessage } from 'node:http'
 import type { CarillonError, ProofRefusal } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'
@@ -11,7 +11,7 @@ type FailedRequest = { requestId: string; method: string; route: string | undefi
 
 const minuteMs = 60_000
 const maxInFull = { same: 5, all: 20 }
-/** A client can send any number of made-up origins. */
+/** A client can invent any number of origins. */
 const maxReasons = 8
 const maxOriginLength = 200
 
@@ -48,7 +48,7 @@ export class RequestLog {
     else this.#count('failure-repeated', message)
   }
 
-  /** The page of such an origin sees only a network failure. */
+  /** A page of such an origin sees only a network failure. */
   noteOrigin(origin: string): void {
     addTo(this.#origins, origin.slice(0, maxOriginLength))
     if (!this.#originsMinute.isOpen) this.#reportOrigins()
@@ -59,7 +59,7 @@ export class RequestLog {
     this.#refusalsMinute.begin()
   }
 
-  /** Only of a peer that is no trusted proxy: all clients behind it count as one. */
+  /** If the peer is no trusted proxy, all clients behind it count as one. */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
     if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true

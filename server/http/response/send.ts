@@ -1,4 +1,4 @@
-// How a handler sends JSON, a style sheet, or a file in an encoding that the client accepts.
+// How a handler sends JSON, a style sheet, or a file in an accepted encoding.
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
@@ -15,7 +15,7 @@ export function sendObject(reply: FastifyReply, value: unknown): FastifyReply {
   return sendJson(reply, JSON.stringify(value))
 }
 
-/** The settings decide it: a browser asks again after five minutes. */
+/** The settings decide it, so a browser asks again after five minutes. */
 export function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
   return reply
     .header('cache-control', 'public, max-age=300')
@@ -23,7 +23,7 @@ export function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
     .send(css)
 }
 
-/** Login, token renewal and the key set have the shape of their specs instead. */
+/** Login, token renewal and key set have the shape of their specs instead. */
 export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
   return sendObject(reply, { success: true, data })
 }
@@ -41,7 +41,7 @@ export function sendPageOf<Item extends { id: string }>(
   return sendData(reply, { items: items.map(display), next })
 }
 
-/** If-None-Match (RFC 9110, section 13.1.2), weakly. Undefined: no such field. */
+/** If-None-Match (RFC 9110, section 13.1.2), weakly. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag || ifNoneMatch === '*') return true

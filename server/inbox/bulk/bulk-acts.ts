@@ -1,5 +1,5 @@
-// Runs the steps of bulk acts: others' writes wait for one step at most. Each step is a complete
-// act and repeatable, so nothing has to survive a kill: the client repeats the request.
+// Runs the steps of bulk acts: other writes wait for at most one. After a kill the client repeats
+// the request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counts } from '../../basics/counts.ts'
 import { CarillonError, unavailable } from '../../basics/errors.ts'
@@ -58,7 +58,7 @@ export class BulkActs {
       const rest = result
       result = await this.#inTurn(() => this.#write(step, { ...input, rest })).catch(
         async (error: unknown) => {
-          // Streams have to hear of what is done, and not every step signals.
+          // Not every step signals, and streams have to hear of what is done.
           await this.#store.write(announce, [input.userId]).catch(() => {})
           throw error
         },
@@ -67,7 +67,7 @@ export class BulkActs {
     return result
   }
 
-  /** A step is in time as every write is; the act may take longer (R18). */
+  /** Each step is in time as every write is; the act may take longer (R18). */
   async #write<Input, Result>(
     step: WriteOperation<Input, Result>,
     input: NoInfer<Input>,
@@ -79,7 +79,7 @@ export class BulkActs {
     return result
   }
 
-  /** Large acts have at most half of the writer. */
+  /** Large acts get at most half of the writer. */
   #inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
     const { promise: pause, resolve: endPause } = Promise.withResolvers<void>()
     const turn = this.#lastPause.then(async () => {

@@ -1,7 +1,6 @@
-// Marks all as read, or archives all that is read, in steps. A step changes the oldest in one
-// transaction: after it, everything up to its last one is read or archived, and its event says so.
-// So a kill between two steps leaves nothing to repair. bulk-acts.ts runs the steps, undo.store.ts
-// takes them back.
+// Marks all as read, or archives all that is read, in steps from the oldest on. Each is one
+// transaction with its event: everything up to its last one is read or archived. So a kill between
+// two steps leaves nothing to repair.
 import { iso } from '../../basics/clock.ts'
 import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
 import type { MarkAllRead, Rest } from '../inbox-state.ts'
@@ -19,7 +18,6 @@ import { heldSince, ofService } from '../security-notices.store.ts'
 import type { UserKey } from '../user-key.ts'
 
 const inFirstStep = 100
-/** Others wait for one step at most. */
 const inLaterSteps = 1_000
 
 export const stepSize = (rest: Rest | undefined) =>
@@ -31,8 +29,8 @@ type ArchiveReadStep = { userId: string; at: number; rest?: Rest | undefined }
 
 /**
  * Marks as read what has arrived, or up to and including `throughId` or `throughSeq`; with
- * `categories`, what has one of these now. One that arrives during the call stays unread. Returns
- * what is left, if that may be something.
+ * `categories`, what has one of these now. An arrival during the call stays unread. Returns what
+ * may be left.
  */
 export const markAllRead = {
   name: 'markAllRead',
@@ -65,8 +63,8 @@ function* readAllStep(step: ReadAllStep): Write<'done' | 'absent' | Rest> {
 }
 
 /**
- * Archives what is read in the list, except security notices of the last 24 hours. One that arrives
- * during the call stays. Returns what is left, if that may be something.
+ * Archives what is read in the list, except security notices of the last 24 hours. An arrival
+ * during the call stays. Returns what may be left.
  */
 export const archiveRead = {
   name: 'archiveRead',
@@ -94,7 +92,7 @@ function* archiveReadStep({ userId, at, rest }: ArchiveReadStep): Write<'done' |
   return act.rest
 }
 
-/** A client would archive these at the step's event, so each gets a change of its own. */
+/** At the step's event a client would archive these, so each gets its own change. */
 function* keepNotices(
   user: UserKey,
   step: { version: number; through: number; at: number },
@@ -176,8 +174,8 @@ function* stepOf(inbox: LockedInbox, bounds: Bounds): Write<Act | undefined> {
 }
 
 /**
- * An act that goes on after a kill and a repeated request: the undo takes back all of it. Undefined
- * if another act or undo began in between.
+ * The act that goes on after a kill and a repeated request, so that an undo takes back all of it.
+ * Undefined if another act or undo began in between.
  */
 function* begunAct(
   { user, undoVersion }: LockedInbox,
@@ -196,7 +194,6 @@ function* begunAct(
   return isSame ? undoVersion : undefined
 }
 
-/** Counts the step, and adds its event. */
 function* addStep(
   inbox: LockedInbox,
   step: Act,
@@ -207,8 +204,7 @@ function* addStep(
   const isRead = kind === 'read'
   const { total, unread, archived } = countsOf(kind, rows)
   const unseen = isRead ? 0 : rows.filter(({ seq }) => seq > seenThrough).length
-  // A client that missed the last archive-read would take what is read now for archived: it loads
-  // the list again.
+  // A client that missed the last archive-read would archive too much, so it loads the list again.
   const reset = isRead ? Math.max(resetVersion, archiveVersion) : resetVersion
   yield* send`
     update inbox set version = ${version}, total = total + ${total}, unread = unread + ${unread},

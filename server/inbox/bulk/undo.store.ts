@@ -6,14 +6,14 @@ import { byState, countIn, type LockedInbox, lockInbox, type StateCounts } from 
 import { stepSize, weightOf } from './bulk.store.ts'
 
 const undone = 0
-/** The user may have read others between those of the act. */
+/** The user may have read others in between. */
 const readForEach = 5
 
 type UndoStep = Undo & { rest?: Rest | undefined }
 
 /**
  * For ten minutes, takes back the last bulk act that changed something, except what was marked,
- * moved or sent again alone since. Repeating changes nothing. Returns 'nothing', or what is left.
+ * moved or sent again since. Repeating changes nothing. Returns 'nothing', or what is left.
  */
 export const undo = {
   name: 'undo',
@@ -26,7 +26,7 @@ type Steps = { kind: 'read' | 'archive'; first: number; last: number; at: string
 function* undoStep({ userId, at, rest }: UndoStep): Write<'done' | 'nothing' | Rest> {
   const inbox = yield* lockInbox(userId)
   const version = inbox?.undoVersion
-  // A call on another node may have taken back the rest.
+  // Another node may have taken back the rest.
   if (version === undone) return 'done'
   if (inbox === undefined || version == null) return 'nothing'
   const act = Math.abs(version)
@@ -43,10 +43,10 @@ function* undoStep({ userId, at, rest }: UndoStep): Write<'done' | 'nothing' | R
     last: rest?.through ?? steps.last,
     size: stepSize(rest),
   })
-  // Negative: a step on another node then begins a new act.
+  // If it is negative, a step on another node begins a new act.
   yield* send`update inbox set undo_version = ${below === undefined ? undone : -act} where user_id = ${inbox.user}`
   if (below !== undefined) return { act, through: below }
-  // Each signal lets the clients load their lists again.
+  // At the signal, clients load their lists again.
   yield* signal({ about: 'inbox', userId })
   return 'done'
 }

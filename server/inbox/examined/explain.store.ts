@@ -36,7 +36,7 @@ export function isMutedOnArrival({ archivedAt, sentAt, replacedAt }: Explained):
   return archivedAt !== null && (archivedAt === sentAt || archivedAt === replacedAt)
 }
 
-/** `key` and `producer` are '' for any; a producer has an id and a name. */
+/** `key` and `producer` (an id or a name) are '' for any. */
 type SentTo = {
   userId: string
   key: string
@@ -45,7 +45,7 @@ type SentTo = {
   limit: number
 }
 
-/** The ids of what was sent to a user or removed since then, newest first. What was removed has no key. */
+/** The ids of what was sent to a user or removed since, newest first. A removed one has no key. */
 export function* sentTo({ userId, key, producer, since, limit }: SentTo): Read<string[]> {
   const user = userKey(userId)
   const rows = yield* all<{ id: string }>`

@@ -1,5 +1,4 @@
-// One transaction updates counters and rows, so a difference is a defect of Carillon or of the
-// disk.
+// Counters and rows change in one transaction: a difference is a defect of Carillon or of the disk.
 import { get, Part, type Read } from '../../store/statements.ts'
 import { userKey } from '../user-key.ts'
 

@@ -1,13 +1,12 @@
-// Changes of one notification on PostgreSQL, which functions/mark-together.sql writes together.
-// What is rare runs alone as on SQLite: what may be a security notice, a second delete, a read-all
-// of many, of some, or of categories, Citus.
+// functions/mark-together.sql changes notifications of several callers together. Rare changes run
+// alone: possible security notices, a second delete, a read-all of many, of some, or of categories,
+// Citus.
 import { iso } from '../../basics/clock.ts'
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../../store/postgres/connection/gathering.ts'
 import type { MarkAllRead, OneNotification, Rest } from '../inbox-state.ts'
 
 type OfOne = 'read' | 'unread' | 'archive' | 'unarchive' | 'snooze' | 'delete'
-/** `until`: of a snooze. */
 type Times = { at?: number; until?: number }
 type Mark = { kind: OfOne | 'all'; userId: string; id: string | null; throughSeq?: number } & Times
 type Outcome = 'done' | 'absent'

@@ -19,7 +19,7 @@ export const withInbox = `box as (
   select ${orEmpty} from (select 1) one left join inbox on user_id = $1
 )`
 
-/** Without a join, a plan always reads a range of the index. */
+/** Without a join, every plan reads a range of the index. */
 const inboxField = (expression: string) => `(select ${expression} from box)`
 
 type PageShape = Shape & { isNumbered: boolean }
@@ -38,9 +38,7 @@ function isWhole({ status, hasCategories }: Shape): string {
 
 const text = notificationJsonSql('postgres')
 
-/**
- * In a whole list without gaps the place is known; otherwise PostgreSQL passes over those above.
- */
+/** In a whole list without gaps the place is known; otherwise PostgreSQL passes over others. */
 function placeSql(shape: PageShape): { below: string; skipped: string } {
   if (!shape.isNumbered) return { below: '$3::bigint', skipped: '0' }
   const isDense = `${isWhole(shape)} and ${inboxField(`${countOf.all} = last_seq - first_seq + 1`)}`

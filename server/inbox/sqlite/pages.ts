@@ -1,5 +1,4 @@
-// `limit +?`: the value of a bare parameter decides about the plan, and SQLite prepares the
-// statement each time.
+// `limit +?`: a bare parameter decides about the plan, so SQLite would prepare each time.
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import {
@@ -40,7 +39,7 @@ const wholeText = `
     where n.user_id = ?1 and n.seq < ?2 order by n.seq desc limit +?3 offset +?4
   )`
 
-/** `page`: one more if others follow. `skip`: the last that is passed over at once. */
+/** `page`: one more if others follow. `skip`: the last one passed over at once. */
 export function statementsOf(shape: Shape) {
   const picked = listOfShape(shape, { below: '?2', taken: '?3 + 1', skipped: '+?4' })
   return {

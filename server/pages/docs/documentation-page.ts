@@ -1,4 +1,4 @@
-// The OpenAPI document as an HTML page: every route with its parameters, responses and examples.
+// The OpenAPI document as HTML: every route with parameters, responses and examples.
 import type { Described, Document, Parameter } from '../../http/openapi/openapi.ts'
 import type { Schema } from '../../http/openapi/schema.ts'
 import { type Html, html } from '../html.ts'
@@ -7,7 +7,7 @@ type Words = Readonly<
   Record<'title' | 'intro' | 'filter' | 'noMatch' | 'copy' | 'copied' | 'notCopied', string>
 >
 
-/** Links are relative, for a proxy that strips a path. */
+/** Links are relative, for proxies that strip a path. */
 export function documentationPage({ info, tags, paths, components }: Document, words: Words): Html {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
@@ -166,7 +166,7 @@ export function curl(
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${target}"${proof}${data}`
 }
 
-/** Markdown, of which these use backticks only. */
+/** Of Markdown, these use only backticks. */
 function prose(value: string): Html {
   return html`${value.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }

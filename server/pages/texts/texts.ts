@@ -1,5 +1,4 @@
-// The texts of pages, notices and mails in each language. A script loads the section and language
-// that it needs.
+// Texts of pages, notices and mails in each language. A script loads its section and language.
 import { type Plurals, pluralsOf } from './plurals.ts'
 
 export const pageLanguages = ['en', 'de', 'fr'] as const

@@ -1,4 +1,4 @@
-// The service and its tests use this part of the package, which has no types.
+// The package has no types; these are of what we use.
 declare module 'http_ece' {
   import type { ECDH } from 'node:crypto'
 

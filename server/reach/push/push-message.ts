@@ -1,6 +1,6 @@
 // A push is declarative web push (https://www.w3.org/TR/push-api/#declarative-push-message), which
-// our worker reads, too. A push about one notification replaces an earlier one about it, and one
-// about several the earlier one about several.
+// our worker reads, too. One about a single notification replaces an earlier one about it, and one
+// about several replaces the earlier such one.
 import { hashOf } from '../../basics/secrets.ts'
 import type { PageLanguage, TextsOf } from '../../pages/texts/texts.ts'
 import type { User } from '../../users/users.store.ts'
@@ -8,12 +8,12 @@ import { type Item, titleFor } from '../items.store.ts'
 import type { PushContent } from './push.store.ts'
 import { maxPayload, type Push } from './push-service.ts'
 
-/** The worker closes what it shows and what is not among so many. */
+/** The worker closes what it shows that is not among these. */
 export const maxIds = 40
 const maxTitles = 3
 const common = 'carillon'
 
-/** `url`: of the subscription. `due`: the cause of this push, a part of `content`. */
+/** `url`: the subscription's. `due`: the cause of this push, a part of `content`. */
 type Message = {
   user: User
   language: PageLanguage
@@ -28,15 +28,14 @@ export function pushOf(message: Message): Push {
   const { due, hasContent } = message
   const [only] = hasContent && due.length === 1 ? due : []
   const tag = only?.id ?? common
-  // Each is shorter than the one before. The last one always fits: ids and the address of a
-  // subscription have bounds.
+  // Each is shorter than the one before, and the last always fits: ids and addresses are bounded.
   const forms = [
     ...(only ? [aboutOne(message, only)] : []),
     ...(hasContent ? [withTitles(message)] : []),
     aboutAll(message),
   ]
   const payload = forms.find((form) => Buffer.byteLength(form) <= maxPayload) ?? ''
-  // At most 32 characters (RFC 8030, section 5.4). The push service learns no id.
+  // At most 32 characters (RFC 8030, section 5.4), which tell the push service no id.
   return { payload, urgency: urgencyOf(due), topic: hashOf(tag).slice(0, 32) }
 }
 

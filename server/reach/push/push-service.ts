@@ -1,5 +1,5 @@
 // Encrypts a push for the browser (RFC 8291), signs it for the push service (RFC 8292), and bounds
-// the request. An endpoint comes from a client, so its host has to be known.
+// the request. A client sends the endpoint, so its host has to be known.
 import { createECDH, type ECDH } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 import { boundedFetch } from '../../basics/bounded-fetch.ts'
@@ -17,10 +17,10 @@ const services = new Set([
 /** Each of these has many hosts. */
 const families = ['.push.services.mozilla.com', '.notify.windows.com', '.push.apple.com']
 
-/** `others`: of CARILLON_PUSH_HOSTS, such as `push.example.org` or `localhost:9100`. */
+/** `others`: from CARILLON_PUSH_HOSTS, such as `push.example.org` or `localhost:9100`. */
 export function isKnownEndpoint(endpoint: string, others: readonly string[]): boolean {
   const url = URL.parse(endpoint)
-  // Browsers write it so; no two parsers may read different hosts.
+  // Browsers write it so, and no two parsers read different hosts.
   if (url === null || url.href !== endpoint || url.username !== '' || url.password !== '')
     return false
   const { protocol, hostname, host, port } = url
@@ -56,7 +56,7 @@ function newKeyPair(): ECDH {
 /** A record of at most 4,096 bytes has a header of 86, a delimiter and a tag of 16 (RFC 8188, section 2; RFC 8291, section 4). */
 export const maxPayload = 3_993
 
-/** A push service keeps what it cannot deliver for a day. */
+/** A push service keeps what it cannot deliver so long. */
 const ttlSeconds = 86_400
 /** At most 24 hours (RFC 8292, section 2). */
 const tokenSeconds = 12 * 3_600
@@ -66,13 +66,13 @@ const maxWaitSeconds = 86_400
 
 export type Push = { payload: string; topic: string; urgency: 'low' | 'normal' | 'high' }
 
-/** Browsers take an uncompressed point. `key`: the private one, by which push services know this service. */
+/** Browsers take an uncompressed point. `key`: the private one. */
 export function publicKeyOf({ x = '', y = '' }: JWK): string {
   const point = [x, y].map((text) => Buffer.from(text, 'base64url'))
   return Buffer.concat([Buffer.of(4), ...point]).toString('base64url')
 }
 
-/** `contact`: how the operator of the push service reaches ours; undefined if nobody knows. */
+/** `contact`: how a push service's operator reaches ours; undefined if unknown. */
 type Sender = { key: JWK; contact: string | undefined; now: number }
 
 async function authorizationFor(audience: string, { key, contact, now }: Sender): Promise<string> {
@@ -85,9 +85,9 @@ async function authorizationFor(audience: string, { key, contact, now }: Sender)
 }
 
 /**
- * Resolves with 'gone' if there is no such subscription any more. Throws Refused if the push
- * service does not take this push, TOO_MANY_REQUESTS if it says when it takes the next one, and
- * another error if a try is worth it. No error has the endpoint, a secret of the browser.
+ * Resolves with 'gone' if the subscription has ended. Throws Refused if the push service does not
+ * take this push, TOO_MANY_REQUESTS if it says when it takes the next, and another error if a retry
+ * may succeed. No error has the endpoint or a secret of the browser.
  */
 export async function sendPush(
   { endpoint, p256dh, auth }: Subscription,

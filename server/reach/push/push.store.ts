@@ -1,5 +1,4 @@
-// Decides what of an inbox is pushed because nobody has seen it, and reads what a push says when it
-// is sent.
+// Decides what unseen notifications are pushed, and reads what a push says when it is sent.
 import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -11,10 +10,7 @@ import { joinOutbox, maxJoined } from '../outbox.store.ts'
 import { type Look, maxRead, takeDue, type Waiting } from '../timers/decision.store.ts'
 import { listSubscriptions, type Subscription } from './subscriptions.store.ts'
 
-/**
- * Adds what is due to one row of the outbox for each subscription. Returns how many notifications
- * are due.
- */
+/** Adds what is due to one outbox row for each subscription. Returns how many are due. */
 export function* decidePush(look: Look & { pushDelayMs: number }): Write<number> {
   const { userId: ownerId, at, rowId, pushDelayMs } = look
   const channel = 'push' as const
@@ -52,8 +48,7 @@ export function* decidePush(look: Look & { pushDelayMs: number }): Write<number>
 }
 
 /**
- * `unseen`: pushed, and neither seen nor read. `unread`: the ids of the newest. `count`: how many
- * are unread.
+ * `unseen`: pushed, but neither seen nor read. `unread`: ids of the newest. `count`: of all unread.
  */
 export type PushContent = { unseen: Item[]; unread: string[]; count: number }
 

@@ -1,5 +1,4 @@
-// Lets the store decide what is pushed, and makes and sends each push. What it says is read when it
-// is sent.
+// Lets the store decide what is pushed, and makes and sends each push.
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Sealing } from '../../basics/secrets.ts'
 import { languageFor, textsOf } from '../../pages/texts/texts.ts'
@@ -19,10 +18,10 @@ import {
   tokenSignIns,
 } from './subscriptions.store.ts'
 
-/** What applications get for their users does not concern the policy. */
+/** The policy does not concern what applications get for their users. */
 const exempt: readonly string[] = tokenSignIns
 
-/** The first start makes the key by which push services know this service. */
+/** The first start makes the key that push services know. */
 export function makePushKey(store: Store, sealing: Sealing): Promise<void> {
   const make = async () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
@@ -54,10 +53,7 @@ export class Pushes {
     return isKnownEndpoint(endpoint, this.#options.config.pushHosts)
   }
 
-  /**
-   * Does nothing if all of the row is seen, if the subscription has ended, or if its sign-in only
-   * sets a second factor up.
-   */
+  /** Does nothing if all is seen, the subscription ended, or its sign-in only sets a factor up. */
   async deliver({ ownerId, target: id, ids }: OutboxRow): Promise<void> {
     const { store, clock, config, url: publicUrl } = this.#options
     const user = await store.read(findUser, ownerId)
@@ -88,10 +84,7 @@ export class Pushes {
   }
 }
 
-/**
- * A push service reaches the operator by it (RFC 8292, section 2.1); undefined if neither is an
- * address that it accepts.
- */
+/** The push service's operator can use it (RFC 8292, section 2.1); undefined if neither will do. */
 function contactOf(securityContact: string | undefined, url: string): string | undefined {
   return [securityContact, url].find((one) => one !== undefined && /^(https:|mailto:)/.test(one))
 }

@@ -109,7 +109,7 @@ function placeOf({ userId: ownerId, scope }: Subject) {
   return { ownerId, isScoped: scope !== undefined }
 }
 
-/** Tokens of scope `inbox` live for minutes, so a subscription belongs to all of them together. */
+/** Tokens of scope `inbox` live for minutes, so all share the subscription. */
 function signInOf({ scope, signInId }: Subject): string {
   return scope === undefined || signInId === 'foreign' ? signInId : 'issued'
 }

@@ -1,5 +1,5 @@
-// A push subscription (RFC 8030) belongs to the sign-in that added it: what ends the sign-in
-// removes it (tokens.store.ts), with what was not sent yet.
+// A push subscription (RFC 8030) belongs to the sign-in that added it; the end of that removes it
+// (tokens.store.ts) with its unsent pushes.
 import type { ProvedFactor } from '../../http/operation.ts'
 import { reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -20,16 +20,10 @@ import { lockUser } from '../../users/users.store.ts'
 
 export const maxSubscriptions = 20
 
-/**
- * These stand in place of a sign-in: the service or another issuer made the token, which lives for
- * minutes.
- */
+/** In place of a sign-in: the token of the service or an issuer lives for minutes. */
 export const tokenSignIns = ['issued', 'foreign'] as const
 
-/**
- * `signInId`: of the sign-in, or one of `tokenSignIns`. The browser gives `endpoint`, `p256dh`,
- * `auth`. `factor`: what the sign-in has proved besides the password. Times in milliseconds.
- */
+/** 0001-schema.sql explains the columns. */
 export type Subscription = {
   id: string
   ownerId: string
@@ -48,8 +42,8 @@ const columns =
   created_at as "createdAt", last_used_at as "lastUsedAt"`)
 
 /**
- * `replaces`: the id of another one, or any text for one that has ended. `proof`: absent for a cookie. `issuedGeneration`: of an
- * issued token.
+ * `replaces`: another one's id, or any text for an ended one. `proof`: absent for a cookie.
+ * `issuedGeneration`: of an issued token.
  */
 export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
   at: number
@@ -59,9 +53,9 @@ export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
 }
 
 /**
- * Takes an existing one over with its new keys, also from another user. What replaces another one
- * has its `url`. Returns 'ended' if the sign-in has ended, 'absent' if it has not added what is to be
- * replaced, and 'too-many' if the user has `maxSubscriptions` others; then it changes nothing.
+ * Takes over an existing one with its new keys, also from another user. A replacement keeps the
+ * `url`. Changes nothing if it returns 'ended' (the sign-in has ended), 'absent' (it has not added
+ * what is to be replaced) or 'too-many' (the user has `maxSubscriptions` others).
  */
 export function* addSubscription(
   added: NewSubscription,
@@ -91,7 +85,7 @@ export function* addSubscription(
   yield* send`
     insert into inbox (user_id, reach) values (${userKey(ownerId)}, ${reachBits.push})
     on conflict (user_id) do update set reach = inbox.reach | ${reachBits.push}`
-  // What waits for the one before goes to this one.
+  // Pushes that wait for the old one go to this one.
   yield* send`
     update outbox set target = ${id}, queue = ${new URL(endpoint).host}
     where channel = 'push' and target ${inList(ids)} and owner_id = ${ownerId}`
@@ -109,8 +103,8 @@ function* isAlive({ ownerId, signInId, proof, issuedGeneration }: NewSubscriptio
 }
 
 /**
- * The push service has ended it: it is deleted but for its place, which the one that the browser
- * makes next may take, without a question to the user.
+ * The push service ended it, and only its place is left, which the browser's next one may take
+ * without a question to the user.
  */
 const hasEnded = new Part(`(endpoint = '')`)
 
@@ -124,7 +118,7 @@ export function* endSubscription({
 
 type Listed = { ownerId: string; isScoped: boolean }
 
-/** `isScoped`: a token of an application sees those of applications alone. */
+/** `isScoped`: an application's token sees only those of applications. */
 const inScope = new Part(`sign_in_id in ('issued', 'foreign')`)
 
 export function* listSubscriptions({ ownerId, isScoped }: Listed): Read<Subscription[]> {

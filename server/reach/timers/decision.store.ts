@@ -1,6 +1,5 @@
-// Which timers are due, and what of an inbox is sent then? The rules of now decide. A bit of the
-// notification says what was sent, so a mark, mute or erasure needs no code for a channel.
-// (inbox/reminders.store.ts writes the timers.)
+// Which timers are due, and what of an inbox is sent then, by the present rules? A notification's
+// bit says what was sent, so a mark, mute or erasure needs no code for a channel.
 import { afterQuiet, type Hours } from '../../inbox/mail-rules.ts'
 import { byState } from '../../inbox/marks.store.ts'
 import type { ReminderChannel } from '../../inbox/reminders.store.ts'
@@ -18,12 +17,12 @@ import {
 } from '../../store/statements.ts'
 
 const maxDue = 500
-/** What is beyond waits for the next decision. */
+/** The rest waits for the next decision. */
 export const maxRead = 1_000
 
 type Timer = { userId: string; channel: ReminderChannel }
 
-/** The timer that has been due for longest is first. */
+/** Longest due first. */
 export function* dueReminders({
   channels,
   at,
@@ -37,15 +36,15 @@ export function* dueReminders({
   return rows.map(({ user, channel }) => ({ userId: userIdOfDigits(user), channel }))
 }
 
-/** `rowId`: of the outbox, for what is sent. */
+/** `rowId`: the outbox row for what is sent. */
 export type Look = { userId: string; at: number; rowId: string }
 
 export type DueTimer = { from: number; version: number; reach: number; seenThrough: number }
 
 /**
- * Locks the inbox. Undefined if the timer is not due, or gone, such as after another process has
- * looked. `from`: the first sequence number to look at. `version`: the inbox had it then. `reach`,
- * `seenThrough`: of the inbox.
+ * Locks the inbox. Undefined if the timer is not due, or if another process took it. `from`: the
+ * first sequence number to look at. `version`: the inbox had it then. `reach`, `seenThrough`: of
+ * the inbox.
  */
 export function* dueTimer({
   userId,
@@ -65,7 +64,7 @@ export function* removeTimer({ userId, channel }: Timer): Write<void> {
   yield* send`delete from reminder where user_id = ${userKey(userId)} and channel = ${channel}`
 }
 
-/** `isNotice`: 1 for what the service itself reports about the account. */
+/** `isNotice`: 1 for the service's own report about the account. */
 export type Waiting = {
   seq: number
   id: string
@@ -81,15 +80,15 @@ type Way = {
   channel: ReminderChannel
   /** Of `notification.reached`. */
   bit: number
-  /** Undefined if nothing is to be sent. */
+  /** Undefined to send nothing. */
   ruleOf: (timer: DueTimer, waiting: readonly Waiting[]) => Write<Rule | undefined>
 }
 
 const nothing = { due: [], next: { dueAt: Number.POSITIVE_INFINITY, from: 0 } }
 
 /**
- * If the user's timer is due, notes and returns what is due, the oldest first, and moves the timer
- * to the earliest of what still waits, or removes it.
+ * If the timer is due, notes and returns what is due, oldest first. The timer moves to the earliest
+ * of the rest, or is removed.
  */
 export function* takeDue({ userId, at }: Look, { channel, bit, ruleOf }: Way): Write<Waiting[]> {
   const timer = yield* dueTimer({ userId, channel, at })
@@ -115,8 +114,8 @@ export function* takeDue({ userId, at }: Look, { channel, bit, ruleOf }: Way): W
 }
 
 /**
- * Says which is due, and when the timer looks again, from which number on; infinite for never.
- * Quiet hours send nothing of what is due already: the service may have been down.
+ * Says which is due, and when and from which number the timer looks again; infinite for never.
+ * Quiet hours delay even what is due: the service may have been down.
  */
 export function split(waiting: readonly Waiting[], { dueAtOf, hours }: Rule, at: number) {
   const earliest = afterQuiet(at, hours)
@@ -128,7 +127,7 @@ export function split(waiting: readonly Waiting[], { dueAtOf, hours }: Rule, at:
   const due = timed.filter((entry) => entry.dueAt <= at).map(({ one }) => one)
   const rest = timed.filter((entry) => entry.dueAt > at)
   const hasMore = waiting.length === maxRead
-  // If all of them wait, the next look would read the same again.
+  // If all of them wait, another look would read the same.
   const goesOn = hasMore && (due.length > 0 || rest.length === 0)
   const dueAt = goesOn ? at : Math.min(...rest.map((one) => one.dueAt))
   const beyond = hasMore ? (waiting.at(-1)?.seq ?? 0) + 1 : Number.POSITIVE_INFINITY

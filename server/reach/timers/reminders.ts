@@ -1,4 +1,4 @@
-// Looks once a second for timers that are due, and lets each be decided.
+// Looks every second for due timers, and lets each be decided.
 import { newOrderedId } from '../../basics/ids.ts'
 import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { Outbox } from '../outbox.ts'
 import { dueReminders, type Look } from './decision.store.ts'
 
-/** `decide`: returns how many rows of the outbox it wrote. */
+/** `decide` returns how many outbox rows it wrote. */
 export type Channel = { outbox: Pick<Outbox, 'wake'>; decide: (look: Look) => Promise<number> }
 type Options = {
   store: Store
@@ -18,7 +18,6 @@ type Options = {
 
 const everyMs = 1_000
 const logEveryMs = 60_000
-/** PostgreSQL decides about so many at the same time. */
 const atOnce = 8
 
 export class Reminders {

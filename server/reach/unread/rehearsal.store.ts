@@ -1,9 +1,9 @@
-// What the command `carillon reach` reads: what arrived in an inbox, and what became of it.
+// What `carillon reach` reads: what arrived in an inbox, and what became of it.
 import { ofService } from '../../inbox/security-notices.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
 import { all, get, type Read } from '../../store/statements.ts'
 
-/** Times are ISO 8601. `sentAt`: the last time that it became the newest. */
+/** Times are ISO 8601. `sentAt`: when it last became the newest. */
 export type Arrived = {
   id: string
   category: string | null
@@ -16,7 +16,7 @@ export type Arrived = {
 
 const maxArrived = 10_000
 
-/** What has arrived since a time, oldest first, without the service's own notices; of more than 10,000 the newest. */
+/** What arrived since, oldest first, without the service's notices; at most the newest 10,000. */
 export function* arrivedSince({
   userId,
   since,

@@ -1,12 +1,12 @@
-// Which mails would have been sent about what arrived, by the rules of now? It only calculates: rows tell when each was read. What was removed is
-// not known any more, and what is snoozed now is taken as handled.
+// Which mails would have been sent about what arrived, by the present rules? It only calculates:
+// rows tell when each was read. Removed ones are unknown, and snoozed ones count as handled.
 import { mailDueAt } from '../../inbox/mail-rules.ts'
 import type { Rules } from '../../preferences/preferences.store.ts'
 import type { Arrived } from './rehearsal.store.ts'
 
-/** 'waits': its mail is still to come. Each other word but 'mailed' is the reason for none. */
+/** 'waits': its mail will come. Each other word but 'mailed' is a reason for none. */
 type Fate = 'mailed' | 'waits' | 'off' | 'muted' | 'read' | 'archived' | 'snoozed' | 'expired'
-/** `dueAt`: when its mail was due, in milliseconds; null if its rule is `off`. */
+/** `dueAt`: when its mail was due, in milliseconds; null for the rule `off`. */
 export type Rehearsed = Pick<Arrived, 'id' | 'category' | 'sentAt'> & {
   dueAt: number | null
   fate: Fate
@@ -38,7 +38,10 @@ function fateOf(
   return dueAt <= at ? 'mailed' : 'waits'
 }
 
-/** When each mail would have left, in milliseconds. The service looks at the timers once a second, so what is due in one second is one mail. */
+/**
+ * When each mail would have left, in milliseconds. What is due in one second is one mail, because
+ * the service looks every second.
+ */
 export function mailTimes(rehearsed: readonly Rehearsed[]): number[] {
   const times = rehearsed.flatMap(({ dueAt, fate }) =>
     fate === 'mailed' && dueAt !== null ? [dueAt] : [],

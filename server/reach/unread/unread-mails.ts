@@ -13,7 +13,7 @@ import { unsubscribeToken } from './unsubscribe.ts'
 
 const maxTitles = 10
 
-/** Undefined if nothing is unread any more, or no mail reaches the user. */
+/** Undefined if nothing is unread, or no mail reaches the user. */
 export async function unreadMailOf(
   { store, sealing, clock, config, url, logo }: ReachOptions,
   { ownerId: userId, ids }: OutboxRow,
@@ -30,11 +30,11 @@ export async function unreadMailOf(
   const language = languageFor(undefined, user.locale)
   const texts = (await textsOf('service', language)).mails.unread
   const pagesUrl = url() + config.pagesPrefix
-  // The fragment stays in the browser, and a program that follows the link marks nothing as read.
+  // The browser sends no fragment, and a program that follows the link marks nothing.
   const linkTo = (id: string) => `${pagesUrl}/inbox#${id}`
-  // The titles are the words of others.
+  // Titles are others' words.
   const titled = new Set(mailContent === 'titles' ? unread.slice(0, maxTitles) : [])
-  // The newest notification of each category decides their order.
+  // Each category's newest notification decides their order.
   const byCategory = Map.groupBy(items, ({ category }) => category ?? '')
   const sections = Array.from(byCategory, ([category, ones]) => {
     const label = declared.get(category)?.label
@@ -73,7 +73,7 @@ export async function unreadMailOf(
     references:
       only?.key == null ? undefined : sealing.mac('mail-threads', `${userId} ${only.key}`),
     ...(unsubscribeUrl && {
-      // RFC 8058: a mail program sends the POST without a page.
+      // RFC 8058.
       headers: {
         'list-unsubscribe': `<${unsubscribeUrl}>`,
         'list-unsubscribe-post': 'List-Unsubscribe=One-Click',

@@ -6,7 +6,7 @@ import { findUser } from '../../users/users.store.ts'
 import { addToOutbox } from '../outbox.store.ts'
 import { type DueTimer, type Look, takeDue, type Waiting } from '../timers/decision.store.ts'
 
-/** Puts what is due into one row of the outbox. Returns how many are in it. */
+/** Puts what is due into one outbox row. Returns how many. */
 export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number> {
   const { userId: ownerId, at, rowId, mailUnread } = look
   const channel = 'mail' as const
@@ -15,7 +15,7 @@ export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number
     if (reader?.disabledAt !== null || (reach & reachBits.address) === 0) return undefined
     const { ruleOf: ruleFor, hours } = yield* rulesOf(reader, mailUnread)
     const dueAtOf = ({ category, sent_at, isNotice }: Waiting) =>
-      // Notices of changes have mails of their own.
+      // Notices of changes have their own mails.
       isNotice ? undefined : mailDueAt(ruleFor(category), Date.parse(sent_at), hours)
     return { dueAtOf, hours }
   }

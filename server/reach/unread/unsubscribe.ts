@@ -1,5 +1,5 @@
 // RFC 8058: the link turns mails off for its categories, and opens nothing else. Mail programs POST
-// without a cookie. Scanners follow every link, so GET changes nothing.
+// without a cookie. Scanners follow links, so GET changes nothing.
 
 import { iso } from '../../basics/clock.ts'
 import type { Sealing } from '../../basics/secrets.ts'
@@ -8,10 +8,10 @@ import type { Store } from '../../store/store.ts'
 
 const lifetimeMs = 400 * 24 * 3_600_000
 
-/** '' turns off what has no rule of its own. */
+/** '' turns off what has no own rule. */
 type Unsubscription = { userId: string; categories: readonly string[] }
 
-/** Sealed: a program on the mail's way may read it. */
+/** Sealed, because programs on the mail's way may read it. */
 export function unsubscribeToken(
   sealing: Sealing,
   { at, ...what }: Unsubscription & { at: number },

@@ -1,4 +1,4 @@
-// The store on PostgreSQL, which many processes share: frequent calls take one round trip.
+// The store on PostgreSQL, for many processes: frequent calls take one round trip.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Noticed } from '../migrations.ts'
@@ -82,7 +82,7 @@ export function storeOn(db: Database): Store {
     holder: () => changeSignals.holder(),
     onChange: (listener, about) => changeSignals.on(listener, about),
     onRecorded: (listener) => db.onRecorded(listener),
-    /** The store waits for a server that is away, so it never fails for good. */
+    /** It waits for a server that is away, so it never fails for good. */
     failed: new Promise<Error>(() => {}),
     numbers: () => db.numbers(),
     check: () => db.check(),

@@ -1,12 +1,11 @@
--- The tables of both engines, in the words of SQLite; postgres/schema/dialect.ts translates. Lines
--- after `-- sqlite:` or `-- postgres:` are for one engine, up to the other mark or an empty line.
--- Decision 0073 says how a later change is made.
--- Times are milliseconds since 1970; those of notifications and bulk acts are ISO 8601.
--- On SQLite `without rowid` stores a user's rows side by side, and in the tables of inboxes user_id
--- is the 16 bytes of the UUID, because each index has it (decision 0054).
+-- The tables of both engines, in SQLite's words; postgres/schema/dialect.ts translates. Lines after
+-- `-- sqlite:` or `-- postgres:` are for one engine, until the other mark or an empty line.
+-- Decision 0073 says how to change this. Times are milliseconds since 1970; those of notifications
+-- and bulk acts are ISO 8601. On SQLite, `without rowid` stores a user's rows side by side, and the
+-- tables of inboxes have user_id as 16 bytes (decision 0054).
 
--- external_id is unique for each issuer, byte by byte. issuer: '' without one; for a user of an
--- application it is the application, U+0001 and the issuer (decision 0071).
+-- external_id is unique for each issuer, byte by byte. issuer: '' without one; a user of an
+-- application has application, U+0001 and issuer (decision 0071).
 create table "user" (
   id text primary key,
   username text unique,
@@ -25,7 +24,6 @@ create table "user" (
   email_verified_at integer,
   -- Device tokens with a lower one are not valid (decision 0039).
   device_generation integer not null default 0,
-  -- When the user said that somebody else knows the password.
   password_reported_at integer,
   -- A generated password stops working then.
   password_ends_at integer,
@@ -44,21 +42,21 @@ create index user_of_application on "user" (substr(issuer, 1, instr(issuer, char
 create index user_by_verified_email on "user" (id) where email_verified_at is not null and strpos(issuer, chr(1)) = 0;
 create index user_of_application on "user" (substr(issuer, 1, strpos(issuer, chr(1))), id) where strpos(issuer, chr(1)) > 0;
 
--- The MACs of erased users' external ids, over application, issuer and id (decision 0071).
+-- The MACs of erased users' external ids, with application and issuer (decision 0071).
 create table erased_id (
   mac text primary key,
   erased_at integer not null
 ) without rowid, strict;
 create index erased_id_by_time on erased_id (erased_at);
 
--- The service makes these keys once, and seals them (decision 0044). purpose: 'erased-ids' for
--- these MACs, 'push' for the private JWK by which push services know the service.
+-- The service makes each key once, and seals it (decision 0044). purpose: 'erased-ids' for these
+-- MACs, 'push' for the private JWK of pushes.
 create table sealed_key (
   purpose text primary key,
   sealed text not null
 ) without rowid, strict;
 
--- An account at a provider (OpenID Connect), found without its user: no column user_id.
+-- An account at a provider (OpenID Connect). It is found without its user, so it has no user_id.
 create table provider_account (
   issuer text not null,
   subject text not null,
@@ -70,8 +68,8 @@ create table provider_account (
 ) without rowid, strict;
 create index provider_account_by_owner on provider_account (owner_id);
 
--- secret_hash: SHA-256 of the cookie; family_hash: of its constant half, which names the sign-in's
--- older cookies (decision 0063). A disabled user has no session.
+-- secret_hash: SHA-256 of the cookie. family_hash: of its constant half, which names the sign-in's
+-- older cookies (decision 0063).
 create table session (
   user_id text not null,
   family_hash text not null,
@@ -84,21 +82,20 @@ create table session (
   address text,
   -- The user last proved a password or a factor again.
   confirmed_at integer,
-  -- 1 if a token was given.
+  -- 1 if it gave a token.
   has_tokens integer not null,
   -- Rotations: tokens with a lower number are revoked.
   generation integer not null default 0,
   -- The present secret replaced another one.
   rotated_at integer,
   secret_used_at integer,
-  -- 'mfa' for a second factor, 'phr' for a passkey; null if the user proved nothing besides the
-  -- password.
+  -- 'mfa' for a second factor, 'phr' for a passkey; null for the password alone.
   factor text,
   primary key (user_id, family_hash)
 ) without rowid, strict;
 
--- sign_in_id names one sign-in, '' all of the user below first_generation but except_sign_in_id,
--- 'issued' issued tokens, 'rotated ' and an id those before a rotation (decision 0063).
+-- sign_in_id: one sign-in; '' for all of the user below first_generation but except_sign_in_id,
+-- 'issued' for issued tokens; 'rotated ' and an id for those before a rotation (decision 0063).
 create table revocation (
   user_id text not null,
   sign_in_id text not null,
@@ -109,7 +106,7 @@ create table revocation (
 ) without rowid, strict;
 create index revocation_by_expiry on revocation (expires_at);
 
--- Nodes sign from starts_at on. retired_at: the last token has expired.
+-- Nodes sign from starts_at on. After retired_at no token is valid.
 create table signing_key (
   kid text primary key,
   public_jwk text not null,
@@ -119,8 +116,7 @@ create table signing_key (
   retired_at integer
 ) without rowid, strict;
 
--- version rises with every change. Sequence numbers are first_seq to last_seq. total, unread and
--- unseen count what is in the list.
+-- Every change raises version. total, unread and unseen count the list.
 create table inbox (
   user_id blob primary key,
   version integer not null default 0,
@@ -134,21 +130,19 @@ create table inbox (
   -- What has a higher sequence number is unseen.
   seen_through integer not null default 0,
   seen_version integer not null default 0,
-  -- It is negative during the undo, 0 afterwards.
+  -- Negative during the undo, 0 afterwards.
   undo_version integer,
   archive_version integer not null default 0,
-  -- A client behind this version loads the list again: that of the last undo or change of language,
-  -- of an archive-read before a read-all, or of the newest removal or bulk act that is no longer
-  -- listed.
+  -- A client behind this version loads the list again: the last undo or change of language, an
+  -- archive-read before a read-all, or the newest removal or bulk act no longer listed.
   reset_version integer not null default 0,
   -- 1: a delivery reads `preference`; deliver-together.sql always does.
   mutes integer not null default 0,
-  -- Bits of what reaches the user who does not look: 1 a verified address, 2 a push subscription, 4
-  -- own rules in `preference`; a delivery writes a reminder only then. 8: a webhook waits for
-  -- marks, and each change writes a reminder.
+  -- Bits of what reaches an absent user: 1 a verified address, 2 a push subscription, 4 own rules
+  -- in `preference`; only then does a delivery write a reminder. 8: a webhook waits for marks, so
+  -- each change writes one.
   reach integer not null default 0,
-  -- When the mail server last refused the verified address for good; null after a mail that it
-  -- accepted, and for another address.
+  -- The mail server then refused the verified address for good; null after a mail that it accepted.
   mail_refused_at integer
 ) without rowid, strict;
 create index inbox_by_refusal on inbox (mail_refused_at) where mail_refused_at is not null;
@@ -163,8 +157,8 @@ create table inbox_category (
   primary key (user_id, category)
 ) without rowid, strict;
 
--- version: the inbox's at arrival; it never changes. title, body, url and data are JSON text, sent
--- as stored, the title without quotes; null if not given.
+-- version: the inbox's at arrival. title, body, url and data are JSON text, sent as stored, the
+-- title without quotes.
 create table notification (
   user_id blob not null,
   seq integer not null,
@@ -181,37 +175,35 @@ create table notification (
   updated_at text,
   -- Counts how often it became the newest.
   count integer not null default 1,
-  -- What is archived or snoozed is read, and never both. SQLite would read the row at each index
-  -- entry of a generated column `state` (decision 0030).
+  -- What is archived or snoozed is read. For a generated column `state`, SQLite would read the row
+  -- at each index entry (decision 0030).
   read_at text,
   archived_at text,
   snoozed_until text,
   state text not null default 'unread' check (state = case when snoozed_until is not null then 'snoozed'
     when archived_at is not null then 'archived' when read_at is null then 'unread' else 'read' end),
-  -- The bulk act that changed it last, negative if an undo leaves it. 0 after a later change.
+  -- The bulk act that changed it last, negative if an undo leaves it; 0 after a later change.
   bulk_version integer,
-  -- The inbox's version at the last change of this alone, of its content, of its return to the
-  -- list.
+  -- The inbox's version at the last change of this, of its content, at its return to the list.
   changed_version integer,
   replaced_version integer,
   unarchived_version integer,
   expires_at text,
   -- Null means 'normal'.
   priority text,
-  -- JSON text without braces. It has actor, icon, actions, format, and texts (title and body by
-  -- language).
+  -- JSON text without braces: actor, icon, actions, format, and texts (title and body by language).
   look text,
-  -- The service itself has no number.
+  -- Null for the service itself.
   producer integer,
-  -- Bits of what was sent since it became unread: 1 a mail, 2 a push, 4 an event of a webhook.
+  -- Bits of what was sent since it is unread: 1 a mail, 2 a push, 4 an event of a webhook.
   reached integer not null default 0,
   primary key (user_id, seq)
 ) without rowid, strict;
--- Ids rise with time: a new one goes to the end of the index (decision 0055).
+-- Ids rise with time, so a new one goes to the index's end (decision 0055).
 create unique index notification_by_id on notification (id, user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
--- Lists are ranges of the next two (inbox/lists.ts). With statistics of `state`, PostgreSQL may
--- pass over most of an inbox.
+-- Lists are ranges of the next two (inbox/lists.ts). Statistics of `state` may make PostgreSQL pass
+-- over most of an inbox.
 -- postgres:
 alter table notification alter column state set statistics 0;
 
@@ -221,15 +213,15 @@ create index notification_changed on notification (user_id, changed_version) whe
 create index notification_to_wake on notification (snoozed_until, user_id, seq) where snoozed_until is not null;
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
--- A row for each step of a bulk act (decision 0030). `act`: version of the first step. The step
--- changed from_seq to through_seq. After the last one, nothing of its categories up to goal_seq is
--- unread, or read and in the list, but held security notices.
+-- Each step of a bulk act has a row (decision 0030), and changed from_seq to through_seq. act:
+-- version of the first step. After the last, nothing of its categories up to goal_seq is unread, or
+-- read and in the list, but held security notices.
 create table bulk (
   user_id blob not null,
   version integer not null,
   act integer not null,
   kind text not null,
-  -- A JSON array; null means all.
+  -- A JSON array; null for all.
   categories text,
   from_seq integer not null,
   through_seq integer not null,
@@ -239,21 +231,21 @@ create table bulk (
 ) without rowid, strict;
 create index bulk_by_time on bulk (at);
 
--- For clients that still show it. reason: 'deleted', 'withdrawn', 'expired' or 'retention'.
+-- Some clients still show it. reason: 'deleted', 'withdrawn', 'expired' or 'retention'.
 create table removal (
   user_id blob not null,
   version integer not null,
   id text not null,
   at text not null,
   reason text not null,
-  -- Webhooks need it of the notification that is gone.
+  -- Webhooks need both of what is gone.
   producer integer,
   category text,
   primary key (user_id, version)
 ) without rowid, strict;
 create index removal_by_time on removal (at);
 
--- When server/reach/ looks again at what is unread, from from_seq and from_version on.
+-- server/reach/ then looks at what is unread, from from_seq and from_version on.
 create table reminder (
   user_id blob not null,
   channel text not null,
@@ -264,10 +256,10 @@ create table reminder (
 ) without rowid, strict;
 create index reminder_by_due on reminder (due_at);
 
--- One mail or request. channel: 'mail', 'push' or 'webhook'. queue: '' for mails, the host of a push
--- service, or a webhook; the rows of one are sent as they are due, and those of another do not wait
--- for them. ids: JSON of notifications, audit entries, or who requested a link; the event of a
--- webhook that failed has its body there, too; never a secret. holder: the process that sends it. at: since when it waits. owner_id: '' for no user.
+-- One mail or request. channel: 'mail', 'push' or 'webhook'. queue: '' for mails, a push service's
+-- host, or a webhook; none waits for another. ids: JSON of notifications, audit entries, or who
+-- requested a link, and the body of a webhook's failed event; never a secret. holder: the process
+-- that sends it. at: since when it waits. owner_id: '' for no user.
 create table outbox (
   id text primary key,
   kind text not null,
@@ -285,17 +277,16 @@ create table outbox (
 create index outbox_by_queue on outbox (channel, queue, due_at);
 create index outbox_by_owner on outbox (owner_id, kind);
 
--- Application '' is that of the producers of none. url: null if the events are read in place of
--- sent. events: names with commas. categories: a JSON array; null for all. sealed_previous: the
--- secret before a rotation signs requests, too, until previous_until.
+-- application: '' for producers of none. url: null if the events are read, not sent. events: names
+-- with commas. categories: a JSON array; null for all. sealed_previous: the secret before a
+-- rotation, which signs too until previous_until.
 create table webhook (
   id text primary key,
   application text not null,
   url text,
   events text not null,
   categories text,
-  -- What is unread for so many milliseconds is an event: the same for all webhooks of an
-  -- application.
+  -- What is unread for so many milliseconds is an event; equal for an application's webhooks.
   unread_after integer not null,
   sealed_secret text not null,
   sealed_previous text,
@@ -304,17 +295,17 @@ create table webhook (
   last_success_at integer,
   -- The first failure since the last success.
   failing_since integer,
-  -- The last twenty, as JSON, the newest first.
+  -- The last twenty, as JSON, newest first.
   attempts text not null default '[]',
   disabled_at integer,
-  -- 1 if events waited for too long, which the next response has to say.
+  -- 1 if events waited for too long, which the next response says.
   missed integer not null default 0
 ) without rowid, strict;
 
 -- Push subscriptions of browsers (RFC 8030). id: the SHA-256 of the endpoint, which the browser can
--- calculate, too. A subscription ends with its sign-in; sign_in_id is 'issued' or 'foreign' for
--- tokens that an application gets. A click opens url, from which links are relative. An endpoint is
--- found without its user, so there is no column user_id.
+-- calculate. They end with their sign-in; sign_in_id is 'issued' or 'foreign' for an application's
+-- tokens. A click opens url; links are relative to it. They are found without their user, so there
+-- is no user_id.
 create table push_subscription (
   id text primary key,
   owner_id text not null,
@@ -325,7 +316,7 @@ create table push_subscription (
   url text not null,
   -- Such as "Firefox on Linux"; null if unknown.
   device text,
-  -- What the sign-in had proved besides the password; null for nothing.
+  -- As in session.
   factor text,
   created_at integer not null,
   last_used_at integer not null
@@ -333,8 +324,8 @@ create table push_subscription (
 create index push_subscription_by_owner on push_subscription (owner_id, sign_in_id);
 create index push_subscription_by_use on push_subscription (last_used_at) where sign_in_id in ('issued', 'foreign');
 
--- category: '' for everything. muted_until: ISO 8601, or 'forever'. mail: when one is sent if it is
--- unread (inbox/mail-rules.ts). push: 'on' or 'off'. hours: JSON, with '' alone.
+-- category: '' for everything. muted_until: ISO 8601, or 'forever'. mail: when an unread one causes
+-- a mail (inbox/mail-rules.ts). push: 'on' or 'off'. hours: JSON, with '' alone.
 create table preference (
   user_id blob not null,
   category text not null,
@@ -345,8 +336,8 @@ create table preference (
   primary key (user_id, category)
 ) without rowid, strict;
 
--- application: '' for producers of none. label and description: JSON, a string or a text by
--- language. Nobody can mute a mandatory one.
+-- application: '' for producers of none. label, description: JSON, a string or a text by language.
+-- No user can mute a mandatory one.
 create table category (
   application text not null,
   name text not null,
@@ -357,8 +348,7 @@ create table category (
   primary key (application, name)
 ) without rowid, strict;
 
--- Unfinished changes by key. kind: 'update', 'delete' or 'resolve'. after_user: the last user who
--- is done.
+-- Unfinished changes by key. kind: 'update', 'delete', 'resolve'. after_user: the last finished.
 create table key_change (
   id text primary key,
   application text not null,
@@ -370,7 +360,7 @@ create table key_change (
   after_user text not null
 ) without rowid, strict;
 
--- Notifications have `number`. previous_secret_hash is accepted until previous_until.
+-- Notifications name it by `number`. previous_secret_hash is accepted until previous_until.
 create table producer (
   id text primary key,
   name text not null,
@@ -385,14 +375,13 @@ create table producer (
   application text not null,
   number integer not null unique,
   creates_users integer not null default 1,
-  -- Requests in seconds. rate_used: in window rate_window since 1970.
+  -- rate_quota requests in rate_seconds. rate_used: those in window rate_window since 1970.
   rate_quota integer,
   rate_seconds integer,
   rate_window integer not null default 0,
   rate_used integer not null default 0
 ) without rowid, strict;
 
--- A retry gets the same response and has no second effect.
 create table delivery (
   producer_id text not null,
   idempotency_key text not null,
@@ -403,7 +392,7 @@ create table delivery (
 ) without rowid, strict;
 create index delivery_by_time on delivery (at);
 
--- A device has a label and a network (an address, or the /64 of IPv6).
+-- network: an address, or the /64 of IPv6.
 create table known_device (
   user_id text not null,
   label text not null,
@@ -413,8 +402,8 @@ create table known_device (
   primary key (user_id, label, network)
 ) without rowid, strict;
 
--- key: keyed hash of an account, address, both, or a device. at: the last failure, or when a limit
--- by rate is empty again.
+-- key: keyed hash of an account, address, both, or a device. at: the last failure, or when a rate
+-- is empty again.
 create table guess_count (
   key text primary key,
   failures integer not null,
@@ -423,14 +412,14 @@ create table guess_count (
 ) without rowid, strict;
 create index guess_count_by_expiry on guess_count (expires_at);
 
--- At most three of a user for one purpose. token_hash: the SHA-256 of 32 random bytes.
+-- A user has at most three for one purpose. token_hash: the SHA-256 of 32 random bytes.
 create table one_time_link (
   user_id text not null,
   purpose text not null,
   token_hash text not null,
   created_at integer not null,
   expires_at integer not null,
-  -- The link's use verifies it; null if the service does not send the link.
+  -- The use verifies it; null if the service does not send the link.
   email text,
   -- No URL has it.
   return_to text,
@@ -438,7 +427,7 @@ create table one_time_link (
 ) without rowid, strict;
 create index one_time_link_by_hash on one_time_link (token_hash);
 
--- 'totp' has a sealed secret and the last used time step, 'passkey' a credential.
+-- 'totp' has sealed_secret and last_step, 'passkey' a credential.
 create table factor (
   user_id text not null,
   id text not null,
@@ -476,7 +465,7 @@ create table challenge (
 ) without rowid, strict;
 create index challenge_by_expiry on challenge (expires_at);
 
--- Rows are only added, until they are too old or their user is erased. count: refusals together.
+-- Rows are only added, until they are too old or their user is erased. count: of equal refusals.
 create table audit (
   user_id text not null,
   id text not null,
@@ -497,13 +486,13 @@ create index audit_of_settings on audit (id) where event = 'settings-changed';
 create index audit_of_tidying on audit (id) where event = 'tidying-failed';
 create index audit_of_mails on audit (id) where event = 'mails-refused';
 
--- When each rule of CARILLON_SECOND_FACTOR first held; it stays if the rule is turned off.
+-- Each rule of CARILLON_SECOND_FACTOR first held then; it stays if the rule is turned off.
 create table factor_rule (
   rule text primary key,
   started_at integer not null
 ) without rowid, strict;
 
--- The last time that a process saw; held_since: the clock is far ahead (audit/time-seen.store.ts).
+-- The last time that a process saw. held_since: the clock is far ahead (audit/time-seen.store.ts).
 create table time_seen (
   id integer primary key,
   seen_at integer,
@@ -511,8 +500,7 @@ create table time_seen (
 ) without rowid, strict;
 insert into time_seen values (1, null, null);
 
--- due_at: the claim of the node that makes it (backups/backups.store.ts). A transfer leaves these
--- rows behind.
+-- due_at: a node claims it (backups/backups.store.ts). A transfer leaves these rows behind.
 create table scheduled_backup (
   due_at integer primary key,
   node text not null,
@@ -524,8 +512,7 @@ create table scheduled_backup (
   failure text
 ) without rowid, strict;
 
--- What happened on all nodes (metrics/hourly.ts). hour: hours since 1970. count: how often; max:
--- the largest value of a gauge.
+-- What happened on all nodes (metrics/hourly.ts). hour: since 1970. max: a gauge's largest value.
 create table hourly (
   hour integer not null,
   name text not null,
@@ -534,7 +521,7 @@ create table hourly (
   primary key (hour, name)
 ) without rowid, strict;
 
--- The processes that run (metrics/nodes.ts). A transfer leaves these rows behind.
+-- The running processes (metrics/nodes.ts). A transfer leaves these rows behind.
 create table node (
   id text primary key,
   name text not null,
@@ -542,9 +529,8 @@ create table node (
   facts text not null
 ) without rowid, strict;
 
--- The row without a node has the moment at which the history began, others the numbers of processes
--- that write (decision 0068). pg_restore changes the object id. SQLite's history is beside the
--- file.
+-- The row without a node has the moment at which the history began, others the numbers of writing
+-- processes (decision 0068). pg_restore changes the object id. SQLite's history is beside the file.
 -- postgres:
 create table history (
   node text primary key,

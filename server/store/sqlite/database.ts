@@ -1,5 +1,4 @@
-// Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this
-// imports node:sqlite.
+// Opens a database file, or says why not and leaves it unchanged. Only this imports node:sqlite.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
@@ -46,10 +45,7 @@ export function resultCode(error: unknown): number | undefined {
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/**
- * After an I/O error in a commit, the next start may find its frames in the log: then it is
- * committed.
- */
+/** The next start commits frames in the log, even if their commit had an I/O error. */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
   if (code === constraint && isRefusedWrite(error)) return writeRefusal(error)
@@ -124,7 +120,7 @@ export function refuseOldSqlite(version: string): void {
   )
 }
 
-/** Reads without SQLite, which would change a file that is not ours. */
+/** SQLite would change a file that is not ours, so this reads without it. */
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path))
@@ -138,7 +134,7 @@ function prepareFile(path: string): void {
   const header = readHeader(path)
   if (header.length === 0) return
   if (!isOurs(header)) throw notOurs(path, header)
-  // SQLite fills up a last page that is cut off; with a log, the log has it.
+  // SQLite fills a truncated last page; with a log, the log has it.
   if (!existsSync(`${path}-wal`) && statSync(path).size % header.readUInt16BE(16) > 0)
     throw unavailable(`${path} ${damaged[0]}`, damaged[1])
 }

@@ -1,4 +1,4 @@
-// Applies the migrations to a SQLite database, each in a transaction with its ledger entry.
+// Applies the migrations to SQLite, each in a transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   entryOf,
@@ -11,7 +11,7 @@ import {
 } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-/** Throws UNAVAILABLE if the schema is newer than this program. `through`: the last one to apply. */
+/** Throws UNAVAILABLE if the schema is newer than this program. */
 export async function migrate(
   database: Database,
   options: { from?: URL; through?: string | undefined } & Noticed = {},
@@ -36,7 +36,7 @@ function apply(database: Database, name: string, text: string): boolean {
   return true
 }
 
-/** The process reacts to signals between two chunks. */
+/** Signals take effect between two chunks. */
 function chunkOf(database: Database, text: string): () => Promise<number> {
   const chunk = database.prepare(text)
   return async () => {

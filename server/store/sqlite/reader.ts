@@ -1,17 +1,14 @@
-// The main thread reads on its own connection, in one read transaction for each turn.
+// The main thread reads in one transaction for each turn.
 import { unavailable } from '../../basics/errors.ts'
 import { type Bound, boundValues, type Read, Texts } from '../statements.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 
 const texts = new Texts('sqlite', (text) => text)
 
-/** A connection that is garbage-collected is closed, so the process keeps these. */
+/** The process keeps these, because garbage collection would close them. */
 const abandoned: Database[] = []
 
-/**
- * A transaction of its own would cost each read 2.5 us. A commit ends it: a caller reads what it
- * wrote.
- */
+/** A transaction for each read would cost 2.5 us. A commit ends it: a caller reads its writes. */
 export class Reader {
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()
@@ -77,7 +74,7 @@ export class Reader {
     }
   }
 
-  /** Several turns see one moment. One such work runs after another. */
+  /** All its turns see one moment. One such work runs after another. */
   atOneMoment<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     const reader = this.#ofMoment as Reader
     const result = this.#lastMoment.then(() => work(reader)).finally(reader.endSnapshot)
@@ -85,7 +82,7 @@ export class Reader {
     return result
   }
 
-  /** `isFileLost`: closing the last connection would write to another file. */
+  /** `isFileLost`: closing the last connection would write to a wrong file. */
   close({ isFileLost = false } = {}): void {
     if (this.#isClosed) return
     this.#ofMoment?.close({ isFileLost })

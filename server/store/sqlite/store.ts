@@ -1,4 +1,4 @@
-// The store on SQLite, for one process: the main thread reads, one writer thread writes.
+// The store on SQLite, for one process: the main thread reads, a writer thread writes.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
@@ -69,7 +69,7 @@ function lostLog(path: string): LogNotice | undefined {
 
 function connectForReads(path: string): Database {
   const database = connect(path)
-  // Reads map 64 MiB of the file and copy no pages. The writer must not map it.
+  // Reads map 64 MiB and copy no pages. The writer must not map.
   database.exec('pragma query_only = on; pragma mmap_size = 67108864')
   return database
 }

@@ -1,5 +1,4 @@
-// Commits all waiting writes together, so that one fsync serves many callers. A write that fails is
-// rolled back alone. server/writer.ts starts the thread with all writes.
+// Commits all waiting writes with one fsync. A write that fails is rolled back alone.
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
@@ -21,7 +20,7 @@ const database = connect(workerData.path)
  * Pages have 4 KiB and are copied between two commits: one that changes often is copied less often.
  */
 const dueLogPages = 4_000
-/** A log with more pages is copied during a commit. */
+/** A longer log is copied during a commit. */
 const maxLogPages = 16_000
 /** Eight times as much is not faster (decision 0054). */
 const cacheKib = 8 * 1_024
@@ -39,10 +38,10 @@ let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false
 
-/** The next start has to find an acknowledged write at this path. */
+/** The next start has to find each acknowledged write at this path. */
 function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   if (isLost()) return { ...refuseAll(requests, new Error(loss?.reason)), loss }
-  // A process that writes nothing, such as a refused start, leaves the files unchanged.
+  // A process that writes nothing, such as a refused start, changes no file.
   if (stampedAt === Number.NEGATIVE_INFINITY) stamp()
   const message = commitTogether(requests)
   hasWritten = true
@@ -50,14 +49,14 @@ function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   return { ...refuseAll(requests, new Error(loss?.reason), true), loss }
 }
 
-/** Once lost, the file stays lost: another one may have been written to in between. */
+/** A lost file stays lost: another may have been written to meanwhile. */
 function isLost(): boolean {
   loss ??= guard.loss()
   return loss !== undefined
 }
 
-// A savepoint copies every changed page. If a write fails, all run again, each in a savepoint: only
-// that one fails.
+// A savepoint copies every changed page. So only after a failure all run again in savepoints, and
+// that one fails alone.
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
   return (
     commit(requests, run) ??
@@ -82,7 +81,7 @@ function commit(
     database.exec('commit')
     return { replies, signals }
   } catch (error) {
-    // A failure of the system (disk full, I/O) has already ended the transaction.
+    // A failure of the system (disk full, I/O) has already ended it.
     const canRunAgain = step === 'write' && database.isTransaction
     if (database.isTransaction) database.exec('rollback')
     return canRunAgain ? undefined : refuseAll(requests, error, step === 'commit')
@@ -156,7 +155,7 @@ function stamp(): void {
   } catch {}
 }
 
-/** A read may have delayed the checkpoint that takes the stamp into the file. */
+/** A read may have delayed the checkpoint that writes the stamp. */
 function settle(): void {
   try {
     guard.expect(settleStamp(database, workerData))
@@ -175,8 +174,7 @@ function pagesToCopy(): number {
   return log - checkpointed
 }
 
-// Closing the last connection writes the log into the file at the path. If that file is wrong, this
-// connection stays open, and so does the reader's.
+// Closing the last connection writes the log to the path: if another file is there, both stay open.
 function end(): void {
   // A check in the last turn would use a closed database.
   clearInterval(noticing)
@@ -200,7 +198,7 @@ function noticeOtherProcesses(): void {
 
 // Another process may have written before.
 noticeOtherProcesses()
-// A revocation by a command has to take effect within a second.
+// A command's revocation has to take effect within a second.
 const noticing = setInterval(noticeOtherProcesses, 400).unref()
 const guarding = setInterval(everySecond, 1_000).unref()
 

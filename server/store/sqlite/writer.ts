@@ -10,13 +10,13 @@ import type { FileLoss, FileNumber } from './file/identity.ts'
 
 /** In the unit of `weight`. A commit of so many takes 0.1 s. */
 const maxInOneCommit = 1_000
-/** With more, a write is refused at once, long before the client would time out. */
+/** Above this a write is refused at once, before its client times out. */
 const maxWaiting = 30_000
 const commitTimeoutMs = 6_000
-/** Settling all in one turn would block the event loop for milliseconds. */
+/** Settling all in one turn would block the event loop for long. */
 const maxSettlingMs = 0.2
 
-/** In place of the name of a write: tries a commit. */
+/** In place of the name of a write, it tries a commit. */
 export const changeNothing = ''
 
 export type WriteRequest = readonly [name: string, input: unknown]
@@ -37,7 +37,7 @@ type PendingWrite = {
   reject: (error: unknown) => void
 }
 
-/** `history` continues in `file`, which was at `path` when the store was opened. */
+/** `history` continues in `file`, which was at `path` at the opening. */
 export type WriterPlace = {
   path: string
   file: FileNumber
@@ -52,7 +52,7 @@ type Options = {
   onRecorded: RecordListener
 }
 
-/** If the writer thread dies, every pending write is rejected at once. */
+/** If the writer thread dies, it rejects all pending writes at once. */
 export class Writer {
   readonly #thread: Worker
   readonly #options: Options
@@ -117,7 +117,7 @@ export class Writer {
     if (this.#hasFailed) await this.write([changeNothing, null])
   }
 
-  /** Refuses further writes, completes those that wait, ends the thread. */
+  /** Refuses further writes, completes the waiting ones, ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing

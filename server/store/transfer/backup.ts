@@ -1,5 +1,5 @@
-// Takes and restores a backup: gzip-compressed lines of JSON, the same for both engines: a header;
-// for each table its columns, rows and checksum; at the end the checksum of all lines.
+// Takes and restores a backup, the same for both engines: gzip-compressed lines of JSON. They are a
+// header; columns, rows and checksum of each table; the checksum of all lines.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -46,7 +46,7 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
     await endpoint.query(endpoint.snapshot)
     const source = await sourceAt(endpoint)
     const contents = contentsOf(source, { takenAt: at, onRows: report('Copying', source) })
-    // r+ does not create the file again if somebody removed it.
+    // r+ does not create the file again if it was removed.
     await pipeline(contents, createGzip(), fs.createWriteStream(draft, { flags: 'r+' }))
     return (await openDump(draft, report('Verifying', source))).checksums
   })
@@ -71,12 +71,12 @@ export async function headerOf(path: string): Promise<Header> {
   throw unusable(path, 'is not a backup of Carillon')
 }
 
-/** `onRestored`: before the migrations. */
+/** `onRestored` runs before the migrations. */
 type Restore = { file: string; report: Report; onRestored?: () => void } & Target
 
 /**
- * Checks the whole file before it writes a row, and reads every row back. What an older version
- * wrote gets the migrations since then at the end.
+ * Checks the whole file before it writes a row, and reads each back. An older version's rows then
+ * get the later migrations.
  */
 export async function restoreBackup({
   file,
@@ -113,7 +113,7 @@ async function* contentsOf(
   yield lineOf({ sha256: hash.digest('hex') })
 }
 
-/** `id`: the same for a copy of the file, and no other. */
+/** `id`: only copies of the file share it. */
 type Dump = Source & {
   readonly id: string
   readonly schema: string
@@ -123,7 +123,7 @@ type Dump = Source & {
 async function openDump(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
   const objects: unknown[] = []
   try {
-    // A pipe would be empty when it is read a second time.
+    // A pipe would be empty at the second reading.
     if (!fs.statSync(path).isFile())
       throw unusable(path, 'is not a file, and restore reads it more than once')
     for await (const line of checkedLines(path)) {
@@ -171,7 +171,7 @@ async function* rowsIn(
   yield rows
 }
 
-/** A line behind the last checksum fails, because the hash has ended. */
+/** A line after the last checksum fails, because the hash has ended. */
 async function* checkedLines(path: string): AsyncGenerator<string, undefined> {
   const text = createGunzip().setEncoding('utf8')
   pipeline(fs.createReadStream(path), text).catch(() => {})
@@ -179,7 +179,7 @@ async function* checkedLines(path: string): AsyncGenerator<string, undefined> {
   let rest = ''
   let isIntact = false
   for await (const chunk of text) {
-    // node:readline would also end a line at U+2028 and other characters.
+    // node:readline would also split at U+2028 and other characters.
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
@@ -219,7 +219,7 @@ export async function writeNewFile<Result>(
   write: (draft: string) => Promise<Result>,
 ): Promise<Result> {
   refuseExisting(path)
-  // In containers the process id is often the same.
+  // In containers, process ids are often equal.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   const remove = () => fs.rmSync(draft, { force: true })
   process.on('exit', remove)

@@ -1,6 +1,5 @@
-// Fills an empty database with the rows of a source, and compares the two. Until they are equal, a
-// mark keeps every program from using the target, and the same call goes on behind the last row of
-// each table.
+// Fills an empty database with a source's rows, and compares the two. Until they are equal, a mark
+// keeps every program away. The same call goes on after each table's last row.
 import { randomUUID } from 'node:crypto'
 import { CarillonError, conflict, unavailable } from '../../basics/errors.ts'
 import type { Database } from '../database.ts'
@@ -15,17 +14,14 @@ import {
 } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
-/** The returned function gets the rows of each batch. `done`: copied earlier. */
+/** The returned function gets the rows of each batch. `done`: already copied. */
 export type Report = (
   step: 'Copying' | 'Verifying',
   rows: { total: number; done?: number },
 ) => (count: number) => void
 export type Target = { to: Database; partitions: number }
 type By = Omit<Filling, 'run'>
-/**
- * `isAgain`: an earlier call may have filled it completely. `check` throws if the source may have
- * changed.
- */
+/** `isAgain`: an earlier call may have filled it. `check` throws if the source may have changed. */
 type Options = { by: By; isAgain?: boolean; check?: () => Promise<unknown>; report: Report }
 
 /** Throws CONFLICT if the target has rows, unless an earlier call of the same source wrote them. */
@@ -50,9 +46,7 @@ export async function refuseFilled(
   throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
-/**
- * Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others. The mark then stays.
- */
+/** Throws UNAVAILABLE if rows differ, CONFLICT if the target has others. Then the mark stays. */
 export async function fill(
   target: Endpoint,
   source: Source,

@@ -1,5 +1,5 @@
-// Moves everything to another database. The old one refuses writes and can be read; the new one is
-// compared row by row. After a kill at any moment, the same call continues.
+// Moves everything to another database. The old one refuses writes; the new one is compared row by
+// row. After a kill, the same call continues.
 import { iso } from '../../basics/clock.ts'
 import { quoted } from '../../basics/control-characters.ts'
 import { CarillonError, conflict, messageOf, notFound } from '../../basics/errors.ts'
@@ -19,7 +19,7 @@ import {
 import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
 
-/** `onRefusing`: just before the source refuses writes. */
+/** `onRefusing` runs just before the source refuses writes. */
 type Options = Target & {
   from: Database
   id: string
@@ -63,7 +63,6 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   }
 }
 
-/** Explains an interrupted move. */
 export function refusingSentence(from: Database): string {
   const choices = `run the same command again, or take it back with: ${giveUpCommand(from)}`
   return `${displayDatabase(from)} refuses writes until the move is done: ${choices}`

@@ -1,9 +1,8 @@
-// The rows that a transfer carries, in the order of the key. Both engines have the same tables and
-// columns.
+// The rows that a transfer carries, in key order, as both engines have them.
 import { createHash } from 'node:crypto'
 import type { Refusing } from '../transfer-state.ts'
 
-/** Tables that belong to one database are left out; a test compares this with both schemas. */
+/** Leaves out tables of one database; a test compares this with both schemas. */
 export const tableNames = [
   ...'user session revocation signing_key producer delivery inbox inbox_category notification bulk'.split(
     ' ',
@@ -14,7 +13,7 @@ export const tableNames = [
 ]
 
 export const ledger = 'migration'
-/** They accept no writes during a move or maintenance. With the ledger: a newer program must not migrate then. */
+/** A move or maintenance refuses writes to these. The ledger: no newer program may migrate. */
 export const guardedTables = [...tableNames, ledger]
 
 /** The first `key` columns are the primary key. */
@@ -44,7 +43,7 @@ export interface Endpoint extends AsyncDisposable {
   readonly catalogue: string
   /** Cheaper to create after the last row. */
   readonly lateIndex?: { drop: string; create: string }
-  /** Throws UNAVAILABLE with the driver's words, which hold no password. */
+  /** Throws UNAVAILABLE with the driver's words, without a password. */
   query(text: string, values?: Row): Promise<Row[]>
   stored(placeholder: string, column: { table: Table; name: string }): string
   insert(table: Table, rows: readonly Row[]): Promise<void>

@@ -1,4 +1,4 @@
-// What lets a user sign in, and what ends that: password, role, disabling, signing out, erasure.
+// What lets a user sign in, and what ends that.
 import { recorded } from '../../audit/entry.ts'
 import { conflict, notAuthenticated } from '../../basics/errors.ts'
 import { randomGroups } from '../../basics/secrets.ts'
@@ -21,7 +21,7 @@ import { setRole as setStoredRole } from './roles.store.ts'
 import type { Rotating } from './rotation.store.ts'
 import * as changes from './user-changes.store.ts'
 
-/** The user of a generated password chooses another one before it ends. */
+/** The user chooses another password before a generated one ends. */
 export const generatedPasswordDays = 7
 
 export async function setPassword(
@@ -40,7 +40,7 @@ export async function setPassword(
   await storePassword(dependencies, { ...user, passwordEndsAt }, passwordHash)
 }
 
-/** A displayed password may be in a terminal's history (OWASP ASVS 5.0, 6.4.1). */
+/** A terminal's history may have a displayed password (OWASP ASVS 5.0, 6.4.1). */
 export function endOfPassword({ now }: UserDependencies, isGenerated = false): number | null {
   return isGenerated ? now() + generatedPasswordDays * 86_400_000 : null
 }
@@ -59,7 +59,7 @@ export async function changePassword(
   if (outcome !== 'done') throw notAuthenticated()
 }
 
-/** Ends all proofs but the new one. Enables the user. */
+/** Enables the user, and ends all proofs but the new one. */
 export function storePassword(
   dependencies: UserDependencies,
   {
@@ -104,7 +104,7 @@ export async function signOutUser(dependencies: UserDependencies, key: UserKey):
   return user
 }
 
-/** Throws CONFLICT for a user who cannot sign in and the last operator. */
+/** Throws CONFLICT for the last operator, or a user who cannot sign in. */
 export async function setRole(
   dependencies: UserDependencies,
   key: UserKey,
@@ -151,14 +151,14 @@ export async function eraseUser(
   userId: string,
 ): Promise<'done' | 'absent'> {
   const erased = await dependencies.erased()
-  // Nobody finds the user without the id.
+  // Without the id, no one finds the user.
   const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
   return refuseLastOperator(
     await endProofs(dependencies, erasure.deleteUser, { userId, erased }, facts),
   )
 }
 
-/** This process refuses what was revoked as soon as the call resolves. */
+/** When the call resolves, this process refuses what was revoked. */
 export async function endProofs<Change, Outcome>(
   dependencies: UserDependencies,
   operation: WriteOperation<Change & Omit<StoredChange, 'userId'>, Outcome>,

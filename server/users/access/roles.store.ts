@@ -1,4 +1,4 @@
-// The role of a user, and the law that the last operator stays one.
+// The role of a user, and the rule that the last operator stays one.
 import { record } from '../../audit/audit.store.ts'
 import type { Audited } from '../../store/events.ts'
 import { all, get, lockAll, type Read, send, type Write } from '../../store/statements.ts'
@@ -8,7 +8,7 @@ export function* listOperators(): Read<User[]> {
   return yield* all`select ${userColumns} from "user" u where u.role is not null order by u.id`
 }
 
-/** Locks all operators, so that of two calls one finds the last one. */
+/** Locks all operators: of two calls, one finds the last. */
 export function* isLastOperator(userId: string): Write<boolean> {
   const user = yield* get<{ role: Role | null }>`select role from "user" where id = ${userId}`
   if (!user?.role) return false
@@ -18,7 +18,7 @@ export function* isLastOperator(userId: string): Write<boolean> {
 }
 
 /**
- * Voids the user's links: one that an application made must not lead to an operator. Returns
+ * Voids the user's links: an application's link must not lead to an operator. Returns
  * 'last-operator', and changes nothing, if none would be left.
  */
 export function* setRole(

@@ -1,5 +1,5 @@
-// A change of a credential gives its caller's sign-in a new proof in the same transaction, and ends
-// every earlier one (decision 0063).
+// A change of a credential gives its caller's sign-in a new proof and ends earlier ones, in the
+// same transaction (decision 0063).
 
 import { record } from '../../audit/audit.store.ts'
 import type { ProvedFactor } from '../../http/operation.ts'
@@ -17,17 +17,17 @@ export type PresentedProof = {
 
 export type Rotation = PresentedProof & {
   at: number
-  /** Null if the change proves nothing: the sign-in stays as fresh as it is. */
+  /** Null if the change proves nothing: the sign-in gets no fresher. */
   confirmedAt: number | null
-  /** The sign-in keeps what it had proved before, too. */
+  /** It adds to what the sign-in had proved. */
   factor?: ProvedFactor | undefined
 }
 export type Rotating = { rotation?: Rotation | undefined }
 
 /**
  * At 'done' or 'first' it rotates the sign-in and records the entries. Returns 'outdated' if
- * another proof has replaced this one: calls wait for the user's lock, so the second finds that the
- * first rotated.
+ * another proof replaced this one: calls wait for the user's lock, so the second finds the
+ * rotation.
  */
 export function rotating<Change extends { userId: string } & Rotating & Audited, Outcome>(
   change: (input: Change) => Write<Outcome>,
@@ -55,7 +55,7 @@ export function* rotateSignIn({
   return 'done'
 }
 
-/** A request that began before must not revive a sign-in (T7). The caller has locked the user. */
+/** An earlier request must not revive a sign-in (T7). The caller has locked the user. */
 export function* isOutdated({ userId, signInId, session, token }: PresentedProof): Write<boolean> {
   if (session !== undefined) {
     const { familyHash, secretHash } = session

@@ -1,10 +1,9 @@
-// Recognises the external ids of erased users (U7). The store keeps a MAC of each, over
-// application, issuer and id, for CARILLON_ERASED_FOR. The key is random, made at the first start,
-// and sealed (tokens/sealed-keys.ts).
+// Recognises the external ids of erased users (U7). For CARILLON_ERASED_FOR, the store keeps a MAC
+// of each, with application and issuer. The key is random and sealed (tokens/sealed-keys.ts).
 import { createHmac } from 'node:crypto'
 import { all, inList, send, type Write } from '../../store/statements.ts'
 
-/** `since`: when an erasure still counts. */
+/** `since`: earlier erasures do not count. */
 export type Recognition = {
   key: string
   since: number
@@ -18,7 +17,7 @@ export function macOf({ key }: Recognition, { namespace, externalId }: Named): s
   return createHmac('sha256', key).update(`${namespace}\n${externalId}`).digest('base64url')
 }
 
-/** The caller has just added them, so a simultaneous erasure is over, and is seen. */
+/** The caller has just added them, so simultaneous erasures are over and seen. */
 export function* findErased<Added extends Named>(
   recognition: Recognition | undefined,
   added: readonly Added[],
@@ -31,7 +30,7 @@ export function* findErased<Added extends Named>(
   return marked.filter(({ mac }) => found.has(mac))
 }
 
-/** The same ids of the application's issuers are forgotten, too. */
+/** Also forgets the same ids of the application's issuers. */
 export function* forgetErased(
   recognition: Recognition | undefined,
   added: readonly Named[],

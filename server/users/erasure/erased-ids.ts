@@ -5,7 +5,7 @@ import { makeSealedKey, openSealedKey } from '../../tokens/sealed-keys.ts'
 import { namespaceOf } from '../users.store.ts'
 import type { Recognition } from './erased-ids.store.ts'
 
-/** Undefined if the setting remembers no id. Throws UNAVAILABLE if the secret does not fit. */
+/** Undefined if the setting remembers none. Throws UNAVAILABLE if the secret does not fit. */
 export type Recogniser = () => Promise<Recognition | undefined>
 
 type Issuer = { application: string; issuer: string }

@@ -1,4 +1,4 @@
-// Erases a user in one write, so that nothing is left half done.
+// Erases a user in one write, so nothing is left half done.
 
 import { record } from '../../audit/audit.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -24,7 +24,7 @@ const ofUser = tables.split(' ').map(deletionFrom)
 const inboxTables = 'inbox_category notification bulk removal preference reminder inbox'
 const ofInbox = inboxTables.split(' ').map(deletionFrom)
 
-/** A statement is known by its template, so each table has one. */
+/** A template identifies its statement, so each table has one. */
 function deletionFrom(table: string): TemplateStringsArray {
   const strings = [`delete from ${table} where user_id = `, '']
   return Object.assign(strings, { raw: strings })
@@ -33,15 +33,15 @@ function deletionFrom(table: string): TemplateStringsArray {
 type Erasure = UserChange & { erased?: Recognition | undefined }
 
 /**
- * Removes every row of a user, and takes the user out of deliveries' outcomes. One row revokes the
- * tokens by `erasedKey`. A simultaneous delivery is erased too, or does not find the user.
- * `erased`: the external id is recognised from `at` on. Returns 'last-operator', and changes
- * nothing, for that one.
+ * Removes every row of a user, also from outcomes of deliveries. One row revokes the tokens by
+ * `erasedKey`. A simultaneous delivery is erased too, or does not find the user. `erased`: the
+ * external id is recognised from `at` on. Returns 'last-operator', and changes nothing, for that
+ * one.
  */
 export function* deleteUser(change: Erasure): Write<'done' | 'absent' | 'last-operator'> {
   const { userId, at, erased } = change
-  // On Citus an update of the deliveries locks every copy. A delivery writes there before it locks
-  // an inbox, so the erasure waits for it first.
+  // On Citus, an update of deliveries locks every copy. A delivery writes there before it locks an
+  // inbox, so the erasure first waits for it.
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
   yield* lockUsers()
   if (yield* isLastOperator(userId)) return 'last-operator'
@@ -69,7 +69,7 @@ export function* deleteUser(change: Erasure): Write<'done' | 'absent' | 'last-op
   return 'done'
 }
 
-/** Their applications know the user by the external id, so the row has it until it is sent. */
+/** Applications know the user by external id, so the row has it until it is sent. */
 function* tellWebhooks({ userId, at }: Erasure, { namespace, externalId }: Named): Write<void> {
   const [application = '', issuer] = namespace.split(endOfApplication)
   for (const webhook of yield* receiversOf(['', issuer === undefined ? '' : application])) {
@@ -87,7 +87,7 @@ function* eraseInbox(userId: string): Write<void> {
   for (const deletion of ofInbox) yield* send(deletion, user)
 }
 
-/** Two callers could change the same outcomes in different orders. */
+/** Two callers could change the same outcomes in different order. */
 function* removeFromOutcomes(userId: string): Write<void> {
   yield* sendOnPostgres`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
   const outcomes = yield* all<{ producerId: string; idempotencyKey: string; answer: string }>`

@@ -1,8 +1,8 @@
-// The texts that the server alone displays or sends.
+// Only the server displays or sends these texts.
 import type { Plurals } from '../plurals.ts'
 
 export type Texts = typeof texts
-/** `title`: of the first notice. `lines`: titles and bodies. */
+/** `title`: the first notice's. `lines`: titles and bodies. */
 type Changes = { count: number; title: string; lines: readonly string[]; service: string }
 /** `until` is a time in UTC. */
 type Reset = { username: string; until: string; service: string }
@@ -41,10 +41,10 @@ export const texts = (plurals: Plurals) => ({
   },
   signIn: {
     title: 'Sign in',
-    /** Stands below the title, if an application sent the user here. */
+    /** Below the title, if an application sent the user. */
     continueTo: (host: string) => `to continue to ${host}`,
     username: 'Username or e-mail address',
-    /** Labels the field while no user can sign in by an address. */
+    /** Labels the field while no address signs in. */
     usernameAlone: 'Username',
     password: 'Password',
     showPassword: 'Show password',
@@ -83,7 +83,7 @@ export const texts = (plurals: Plurals) => ({
       empty: 'Enter a code.',
       startAgain: 'Start again',
     },
-    /** A sign-in lacks what the service demands; # is a time. */
+    /** If the sign-in lacks what the service demands. # is a time. */
     setup: {
       title: 'One more step',
       any: {
@@ -206,7 +206,7 @@ export const texts = (plurals: Plurals) => ({
     copied: 'Copied',
     notCopied: 'Your browser blocked it',
   },
-  /** /reset for a new password, /invite for a first one. */
+  /** /reset: a new password. /invite: a first one. */
   password: {
     reset: {
       title: 'Choose a new password',
@@ -256,7 +256,7 @@ export const texts = (plurals: Plurals) => ({
     },
     unknownDevice: 'an unknown device',
     aBrowser: 'a browser',
-    /** Stands between the browser and its system. */
+    /** Between browser and system. */
     on: 'on',
     newDevice: (device: string) => `New sign-in from ${device}`,
     newDeviceText: (device: string, address: string) =>
@@ -284,7 +284,7 @@ export const texts = (plurals: Plurals) => ({
     doneTitle: 'These e-mails are off',
     done: 'You get no more e-mails about notifications of this kind. They stay in your inbox.',
   },
-  /** `before` and `after` are the paragraphs around the link. */
+  /** `before`, `after`: paragraphs around the link. */
   mails: {
     reset: ({ username, until, service }: Reset) => ({
       subject: `A new password at ${service}`,
@@ -308,7 +308,7 @@ export const texts = (plurals: Plurals) => ({
         'If that was not you, do not open it. Someone knows your password: choose a new one.',
       ],
     }),
-    /** Its subject has no word of a sender. */
+    /** Its subject quotes no sender. */
     unread: {
       subject: (count: number, service: string) =>
         `${plurals({ one: '# unread notification', other: '# unread notifications' })(count)} (${service})`,

@@ -1,6 +1,6 @@
-// Sends change signals by NOTIFY after the commit, and listens on a separate connection, whose loss
-// may lose signals: every listener then gets "anything may have changed". A NOTIFY in each
-// transaction would make all commits wait for one lock, so signals of inboxes are gathered.
+// Sends change signals by NOTIFY, and listens on a separate connection. Its loss may lose signals,
+// so every listener then gets "anything may have changed". A NOTIFY in each transaction would make
+// all commits wait for one lock, so signals come later, together.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { unavailable } from '../../../basics/errors.ts'
@@ -35,7 +35,7 @@ export class ChangeSignals {
     this.#number = new WriterNumber(pool, this.#node)
   }
 
-  /** Later losses are repaired without the caller. */
+  /** Later losses repair themselves. */
   async open(): Promise<void> {
     const connection = new ListeningConnection(this.#url, {
       node: this.#node,
@@ -57,7 +57,7 @@ export class ChangeSignals {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Call it after a commit: this process gets the signal at once, others within 20 ms. */
+  /** Call it after a commit. This process gets the signal at once, others within 20 ms. */
   send(signal: ChangeSignal): void {
     this.#emit(signal)
     void this.#number.written()
@@ -77,7 +77,7 @@ export class ChangeSignals {
     return this.#connection?.serverTime() ?? 0
   }
 
-  /** Undefined while the connection is lost: another process may take what this one claimed. */
+  /** Undefined while the connection is lost: another process may take what this one holds. */
   holder(): number | undefined {
     return this.#lostAt === undefined ? this.#connection?.holder : undefined
   }
@@ -123,7 +123,7 @@ export class ChangeSignals {
   #reconnect(): void {
     if (this.#isClosed) return
     this.#lostAt ??= performance.now()
-    // The factor is 0.5 to 1, so that many processes do not reconnect in step.
+    // It is 0.5 to 1, so that processes do not reconnect in step.
     const factor = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
     const delayMs = this.#retryMs * factor
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)

@@ -1,12 +1,11 @@
-// Notices that the storage was set back, which leaves no trace in the database (decision 0068):
-// each process raises a number of its own in `history`. If the database has lost one, a new history
-// begins.
+// Notices that the storage was set back (decision 0068): each process raises its own number in
+// `history`. If the database lost one, a new history begins.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
 const raiseEveryMs = 1_000
 
-/** Also removes the numbers of processes that have not written for 30 days. */
+/** Also removes numbers of processes that have not written for 30 days. */
 const raise = `
   with moment as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as at),
   old as (delete from history where node not in ('', $1) and raised_at < (select at from moment) - 2592000000)
@@ -40,7 +39,7 @@ export class WriterNumber {
     this.#isRaising = false
   }
 
-  /** Call it after a lost connection: the server may be another one. */
+  /** Call it after a lost connection: the server may have changed. */
   async compare(): Promise<void> {
     if (this.#number > 0)
       await this.#compareWith('select number from history where node = $1', this.#number)

@@ -1,5 +1,5 @@
-// One connection that listens. Every second it notifies itself and reads the server's clock: a dead
-// connection, or a pooler that passes no notices, is found after 3 seconds.
+// Each second the connection notifies itself and reads the server's clock. Within 3 seconds it
+// finds that it is dead, or that a pooler passes no notices.
 
 import { randomInt } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -17,17 +17,16 @@ export type Notice = { from?: string; signal?: ChangeSignal; users?: string[] }
 const heartbeatMs = 1_000
 const responseTimeoutMs = 2_000
 const silenceTimeoutMs = 3_000
-/** The server notices within 25 seconds that a machine is gone, and frees its lock. */
+/** Within 25 seconds the server notices that a machine is gone, and frees its lock. */
 const keepAlives = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false)`
-/** Returns the server's time (ms since 1970) and the history. */
 const heartbeat = `select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time,
   (select concat_ws(' ', tableoid, number) from history where node = '') as history`
 
 type Options = {
   node: string
   onNotice: (notice: Notice) => void
-  /** Called once if the connection is lost after `open` resolved; not after `close`. */
+  /** Called once for a loss after `open` resolved, not after `close`. */
   onLost: () => void
 }
 
@@ -84,7 +83,7 @@ export class ListeningConnection {
     return Math.round(this.#clock.serverMs + performance.now() - this.#clock.at)
   }
 
-  /** Does not wait: a server that hangs never confirms the end. */
+  /** Does not wait, because a server that hangs never confirms. */
   close(): void {
     clearInterval(this.#heartbeat)
     this.#heartbeat = undefined
@@ -143,7 +142,7 @@ async function serverOf(client: Client): Promise<string> {
 
 const anything: Notice = { signal: { about: 'anything' } }
 
-/** Any client may notify: an unknown payload counts as "anything may have changed". */
+/** Any client may notify: an unknown payload means "anything may have changed". */
 function noticeIn(payload: string): Notice {
   try {
     const notice = Object(JSON.parse(payload)) as Notice

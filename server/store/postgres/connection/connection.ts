@@ -1,4 +1,4 @@
-// How the store calls PostgreSQL: in one round trip or in a transaction. opening.ts opens it.
+// How the store calls PostgreSQL: in one round trip or in a transaction.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Durations } from '../../../basics/counts.ts'
@@ -15,15 +15,15 @@ import { runRead, Transaction } from './transaction.ts'
 
 /** So many can be served in the two seconds that each may wait. */
 const maxWaiting = 5_000
-/** A write that changes more rows takes turns with others of its kind. */
+/** Writes of more rows take turns. */
 const maxLight = 100
 const maxAttempts = 3
 
-/** Each call is one round trip; it throws UNAVAILABLE if the system fails. */
+/** Each call throws UNAVAILABLE if the system fails. */
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
-  /** On Citus, calls of several users cannot share a statement. */
+  /** One statement of Citus cannot write to several nodes, so calls of several users share none. */
   readonly isDistributed: boolean
   readonly #gatherings = new Map<unknown, Gathering<unknown, unknown>>()
   readonly #largeWrites = new LargeWrites()
@@ -59,10 +59,7 @@ export class Database {
     return this.#call(() => runRead(read, (query) => this.#query(query)))
   }
 
-  /**
-   * Runs it again if nothing was stored and it may succeed then. `weight`: how many rows it
-   * changes, if it may be many.
-   */
+  /** Runs again if nothing was stored and that may help. `weight`: how many rows it may change. */
   async write<Result>(start: () => Write<Result>, weight = 1): Promise<Result> {
     const commit = () => this.#commit(start)
     const { result, recorded } = await this.#call(() =>
@@ -100,7 +97,6 @@ export class Database {
     this.#recordListeners.add(listener)
   }
 
-  /** With `alone`, nothing was done and the caller runs it. */
   async together<Call, Result>(
     kind: Together<Call, Result>,
     call: Call,

@@ -1,11 +1,11 @@
-// What a failure means: was anything stored, may the write run again? Loads no `pg`.
+// Was anything stored, and may the write run again? Loads no `pg`.
 import type { DatabaseError } from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'
 import { RunAgain } from '../../statements.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 
-/** A timeout is none of these: it has taken long enough. */
+/** A timeout is none of these, because it took long enough. */
 export function mayRunAgain(error: unknown): boolean {
   if (error instanceof RunAgain) return true
   const code = sqlState(error)
@@ -14,10 +14,7 @@ export function mayRunAgain(error: unknown): boolean {
   return /^(40001|40P01|23505|25P03|57P0[12]|08)/.test(code)
 }
 
-/**
- * These classes say that the system failed: connection, rollback, resources, operator, system; a
- * server in recovery.
- */
+/** Connection, rollback, resources, operator, system; a server in recovery. */
 const systemFailures = /^(08|40|53|57|58|XX|25006|55P03)/
 
 /** The server refused or rolled back, and the connection still works. */
@@ -35,12 +32,12 @@ export function asStoreError(error: unknown): unknown {
   return isRefusal(error) ? takenBack(error) : outcomeUnknown(error)
 }
 
-/** Appendix A of the PostgreSQL manual lists them. */
+/** PostgreSQL manual, appendix A. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error ? (error as DatabaseError).code : undefined
 }
 
-/** A deadlock or a lock that is held for long is one call's. */
+/** A deadlock or a long-held lock concerns one call. */
 export function isOfOneCall(error: unknown): boolean {
   return !(error instanceof CarillonError) || /^(40|55P03)/.test(sqlState(error.cause) ?? '')
 }

@@ -3,15 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { overloaded, unavailable } from '../../../basics/errors.ts'
 import { isOfOneCall } from './failures.ts'
 
-/** In the unit of `weightOf`. A batch of so many recipients takes less than 0.1 s. */
+/** In the unit of `weightOf`. So many recipients take less than 0.1 s. */
 const maxInOneBatch = 1_000
-/** One is sent while the server commits another. More would only wait for the same locks. */
+/** One is sent while another commits. More would wait for the same locks. */
 const maxBatches = 2
 const maxWaiting = 5_000
 const waitTimeoutMs = 2_000
-/**
- * Each settled call resumes a request: all in one turn would block the event loop for milliseconds.
- */
+/** Each settled call resumes a request: many in one turn would hold the event loop. */
 const maxSettledInOneTurn = 4
 
 export type Row = readonly (string | number | boolean | null)[]
@@ -31,7 +29,7 @@ export type Together<Call, Result> = {
   /** All calls or none. Results are in the order of the calls. */
   run: (read: Read, calls: readonly Call[]) => Promise<readonly (Result | typeof alone)[]>
   weightOf: (call: Call) => number
-  /** No batch has two calls with the same key; undefined fits into any batch. */
+  /** A batch has no two calls with the same key. */
   keyOf: (call: Call) => string | undefined
 }
 

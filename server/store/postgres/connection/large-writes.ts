@@ -1,5 +1,4 @@
-// Writes of many rows take turns: each keeps a connection for long, and a burst would leave none to
-// others.
+// Writes of many rows take turns: a burst would leave no connection to others.
 import { overloaded, unavailable } from '../../../basics/errors.ts'
 
 type Waiting = { weight: number; begin: () => void }
@@ -7,8 +6,8 @@ type Waiting = { weight: number; begin: () => void }
 type Limits = { maxAtOnce: number; maxWaiting: number; waitTimeoutMs: number }
 
 /**
- * Fewer than half of the connections. As much may wait as for a commit of SQLite, for less time
- * than a client waits.
+ * Fewer than half of the connections. As much waits as for SQLite's commit, for less time than a
+ * client waits.
  */
 const usual: Limits = { maxAtOnce: 4, maxWaiting: 30_000, waitTimeoutMs: 6_000 }
 
@@ -26,7 +25,7 @@ export class LargeWrites {
     return this.#waiting.size
   }
 
-  /** Throws UNAVAILABLE if too many wait, or if it waited too long; then nothing was done. */
+  /** Throws UNAVAILABLE, with nothing done, if too many wait or it waited too long. */
   async run<Result>(weight: number, write: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#limits.maxAtOnce) this.#running++
     else await this.#turn(weight)

@@ -1,5 +1,4 @@
-// Opens a pool, or says in a sentence what to do. Doctor (doctor/store/postgres.ts) checks more and
-// refuses nothing.
+// Opens a pool, or says what to do. Doctor (doctor/store/postgres.ts) checks more.
 import type { Pool, PoolClient } from 'pg'
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from './failures.ts'
@@ -12,7 +11,7 @@ const slowTimeoutMs = 3_600_000
 export async function openCheckedPool(url: string): Promise<Pool> {
   const pool = openPool(url, { timeoutMs: slowTimeoutMs })
   try {
-    // First, while this process has no other connection: a pooler may have only one.
+    // A pooler may have only one connection, so this comes first.
     await refuseSharedConnections(url)
     await refuseOld(pool)
     await refuseOtherEncoding(pool)
@@ -32,7 +31,7 @@ export async function refuseOld(pool: Pool): Promise<void> {
     )
 }
 
-/** With another encoding, the server refuses some text and sorts it differently. */
+/** With another encoding, the server refuses some text and sorts differently. */
 async function refuseOtherEncoding(pool: Pool): Promise<void> {
   const { rows } = await pool.query('show server_encoding')
   if (rows[0].server_encoding !== 'UTF8')
@@ -47,7 +46,7 @@ const noLocks = [
   'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
 ] as const
 
-/** `url` names it by its setting, or "its URL" if a command has two. */
+/** `url`: its setting, or "its URL" if a command has two. */
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
   '28000': ['PostgreSQL refuses this user', `Correct ${url}, or allow the user in pg_hba.conf.`],
@@ -123,16 +122,13 @@ export function isServerAway(error: unknown): error is CarillonError {
 // LISTEN and prepared statements need a server connection of their own.
 type Pooling = 'none' | 'session' | 'transaction' | 'too small'
 
-/**
- * Each client reads its server process twice: in whatever order a pooler lends, one read shows
- * sharing.
- */
+/** Each client reads its server process twice, so one read shows sharing in any order. */
 const rounds = 5
 
 /**
  * A pooler invents the process id that it sends (PostgreSQL manual, "BackendKeyData"). Then a
- * second client is opened: two sessions never share a server process, and none changes it, unless
- * the pooler lends connections for less.
+ * second client is opened. If both share a server process, or one changes it, the pooler lends
+ * connections for less than a session.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
   const first = await pool.connect()
@@ -171,7 +167,7 @@ export const poolingRemedy =
 
 /** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
 async function refuseSharedConnections(url: string): Promise<void> {
-  // With the usual timeout: a pooler without a free connection makes its client wait.
+  // With the usual timeout: without a free connection, a pooler makes its client wait.
   const pool = openPool(url)
   const pooling = await poolingOf(pool).finally(() => pool.end())
   if (pooling === 'transaction')

@@ -1,22 +1,22 @@
-// The pool of connections to PostgreSQL, and the settings of each connection.
+// The pool of connections to PostgreSQL.
 import pg from 'pg'
 
 export type { Pool, PoolClient } from 'pg'
 
-/** One process has so many. PostgreSQL does more with fewer connections. */
+/** For one process: PostgreSQL does more with fewer connections. */
 const maxConnections = 10
 export const connectionsOfProcess = maxConnections + 1
 const connectTimeoutMs = 2_000
 const queryTimeoutMs = 4_000
 
-// bigint: all our numbers stay far below 2^53.
+// All our numbers stay far below 2^53.
 const bigint = 20
 const types = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
-/** If pg gives up on a connection, it leaves the socket open, and a command would not end. */
+/** If pg gives up on a connection, its socket stays open: a command would not end. */
 export class Client extends pg.Client {
   declare readonly processID: number | null
 
@@ -28,7 +28,6 @@ export class Client extends pg.Client {
 
 export type Limits = { timeoutMs?: number; connectTimeoutMs?: number; max?: number }
 
-/** `timeoutMs`: longer for slow work such as a migration. */
 export function openPool(url: string, limits: Limits = {}): pg.Pool {
   const { timeoutMs = queryTimeoutMs, max = maxConnections } = limits
   const settings = settingsFor(timeoutMs)
@@ -43,18 +42,18 @@ export function openPool(url: string, limits: Limits = {}): pg.Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types,
-    // A transaction sends statements without waiting for those before.
+    // A transaction sends each statement without waiting.
     pipeline: true,
   })
-  // The call that uses the connection fails; without listeners the process would end.
+  // The call on the connection fails; without listeners the process would end.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-// Each statement touches one partition, so it is planned once and never compiled. (Citus needs the
-// values to choose the node.) functions/ relies on read committed. PgBouncer refuses unknown
-// startup parameters, so this comes after connecting.
+// Each statement touches one partition, so it is planned once and never compiled (on Citus, its
+// values choose the node). functions/ relies on read committed. PgBouncer refuses unknown startup
+// parameters, so these come later.
 function settingsFor(timeoutMs: number): string {
   const settings = {
     plan_cache_mode:
@@ -64,7 +63,7 @@ function settingsFor(timeoutMs: number): string {
     default_transaction_isolation: "'read committed'",
     statement_timeout: `'${timeoutMs}'`,
     lock_timeout: `'${timeoutMs - 500}'`,
-    // If a process stops in a transaction, those that wait for its locks go on.
+    // Others wait for the locks of a process that stops.
     idle_in_transaction_session_timeout: `'${timeoutMs - 1_000}'`,
   }
   const calls = Object.entries(settings).map(

@@ -1,11 +1,9 @@
--- Deliveries of several callers share a commit. Not on Citus, where one statement cannot write to
--- several nodes. The caller runs one alone that gets null: its idempotency key was used, it creates
--- a user, or a recipient muted it or has rules for mails (server/delivery/delivery.store.ts).
+-- Deliveries of several callers share a commit, not on Citus. A delivery that gets null runs alone:
+-- its idempotency key was used, it creates a user, or a recipient muted it or has rules for mails.
 
--- Locks have one order, so that batches cannot deadlock: idempotency keys, then inboxes, each
--- sorted. A lock that is held for long fails the batch: its deliveries run alone, and only one
--- waits. PostgreSQL expects few rows, and a nested loop over 1,000 would take seconds. The answers
--- are in the order of the deliveries.
+-- Batches lock idempotency keys and then inboxes, each sorted, so they cannot deadlock. A long-held
+-- lock fails the batch: its deliveries run alone, and only one waits. PostgreSQL expects few rows,
+-- and a nested loop over 1,000 would take seconds. The answers have the order of the deliveries.
 create or replace function deliver_together(batch json) returns text[] language plpgsql
 set lock_timeout = '250ms' set enable_nestloop = off as $$
 #variable_conflict use_column
@@ -56,8 +54,7 @@ begin
       ) order by place) as results
     from named join delivered d using (n) group by n
   ),
-  -- `number`: 0 for the service, null if the key is not valid. `is_sent`: the idempotency key is
-  -- new.
+  -- `number`: 0 for the service, null for an invalid key. `is_sent`: the idempotency key is new.
   decided as materialized (
     select d.*, p.number, not o.is_alone and p.number is not null and not s.has_too_few as is_sent,
       case
@@ -131,8 +128,7 @@ begin
     )
     into answers, delivered_to, reminders, watched from settled;
   perform refuse_erased(delivered_to);
-  -- A separate statement sees the timers that another transaction changed before it released the
-  -- inboxes.
+  -- A separate statement sees timers that another transaction changed before it released inboxes.
   if reminders is not null then
     insert into reminder (user_id, channel, due_at, from_seq, from_version)
     select r.user_id, d.channel, min(d.at), min(r.seq), min(r.version)
@@ -150,7 +146,7 @@ begin
   return answers;
 end $$;
 
--- The timers of webhooks, for deliveries of applications that have some (server/inbox/reminders.store.ts).
+-- The timers of webhooks (server/inbox/reminders.store.ts).
 create or replace function watch_arrived(watched json) returns void language plpgsql as $$
 begin
   update inbox set reach = reach | 8 where reach & 8 = 0 and user_id = any(array(
@@ -171,8 +167,8 @@ begin
     on conflict (user_id, channel) do update set due_at = excluded.due_at;
 end $$;
 
--- An erasure may come before the inbox is locked; later ones wait. The delivery is then rolled back
--- and runs again.
+-- After an erasure before the lock, the delivery is rolled back and runs again. Later erasures
+-- wait.
 create or replace function refuse_erased(users text[]) returns void language plpgsql as $$
 begin
   if exists (select from unnest(users) w where (select u.id from "user" u where u.id = w) is null) then

@@ -1,13 +1,11 @@
--- Marks of several callers share a round trip and a commit. Not on Citus, where one statement
--- cannot write to the inboxes of several nodes. What is rare gets a null, and the caller runs it
--- alone (server/inbox/marks.store.ts).
+-- Marks of several callers share a commit, not on Citus. A rare mark gets null and runs alone
+-- (server/inbox/marks.store.ts).
 
 -- kinds[i] is 'read', 'unread', 'archive', 'unarchive', 'snooze' (until untils[i]), 'delete' or
--- 'all'. Of 'all', ids[i] is the last notification that it covers, or seqs[i] its sequence number,
--- or both are null. The inboxes are locked in the order of user_id, as those of a delivery, so that
--- two batches cannot deadlock. Each statement of a PL/pgSQL function sees what was committed before
--- it, so the notifications are read as they are after the lock. Returns 'done', 'unchanged' or
--- 'absent' for each, in their order.
+-- 'all'. An 'all' covers up to ids[i], up to the sequence number seqs[i], or everything. Inboxes
+-- are locked by user_id, as by a delivery, so batches cannot deadlock. A PL/pgSQL statement sees
+-- what was committed before it: notifications are read as they are after the lock. Returns 'done',
+-- 'unchanged' or 'absent' for each.
 create or replace function mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[], untils text[])
 returns text[] language plpgsql set lock_timeout = '250ms' as $$
 declare
@@ -16,7 +14,6 @@ declare
   note notification;
   through bigint;
   goal text;
-  -- Counts how many more are in the list, unread, archived and snoozed.
   more_listed integer;
   more_unread integer;
   more_archived integer;
@@ -42,7 +39,7 @@ begin
       through := case when one.id is null then least(box.last_seq, one.max_seq) else note.seq end;
       if box.user_id is null or through = box.last_seq and box.unread = 0 then
         answers[one.n] := 'unchanged';
-      -- An act may have to go on (server/inbox/bulk.store.ts): then the caller runs this alone.
+      -- If an act has to go on (server/inbox/bulk/bulk.store.ts), the caller runs this alone.
       elsif through = box.last_seq and box.unread <= 100 and not coalesce((
         select through_seq < goal_seq from bulk where user_id = one.user_id and version >= box.undo_version order by version desc limit 1
       ), false) then
@@ -60,7 +57,7 @@ begin
       continue;
     end if;
 
-    -- A security notice, which has to stay for a day, may be among these.
+    -- These may be security notices, which stay for a day.
     continue when one.kind in ('archive', 'snooze', 'delete') and note.category = 'security' and note.producer is null;
     goal := case one.kind
       when 'archive' then 'archived'
@@ -75,7 +72,7 @@ begin
       when 'snooze' then note.snoozed_until is not distinct from one.until
       else note.state = goal
     end) then
-      -- An undo of the bulk act leaves what the user has marked or archived alone.
+      -- An undo of the bulk act leaves what the user has marked or archived since.
       if one.kind in ('read', 'archive') and note.state = goal and note.bulk_version > 0 then
         update notification set bulk_version = -note.bulk_version where user_id = one.user_id and seq = note.seq;
       end if;
@@ -124,8 +121,7 @@ begin
   return answers;
 end $$;
 
--- A webhook waits for a change of this inbox, given as it was before
--- (server/inbox/reminders.store.ts).
+-- A webhook waits for a change of this inbox, given as it was before.
 create or replace function watch_change(box inbox) returns void language plpgsql as $$
 begin
   insert into reminder (user_id, channel, due_at, from_seq, from_version)

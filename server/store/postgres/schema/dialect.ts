@@ -1,5 +1,4 @@
-// Writes the tables of schema/ for PostgreSQL. Collation "C" orders text by its bytes, as SQLite
-// does.
+// Writes the tables of schema/ for PostgreSQL. Collation "C" orders text as SQLite does, by bytes.
 const types: Record<string, string> = {
   integer: 'bigint',
   text: 'text collate "C"',

@@ -1,6 +1,5 @@
 // The newest version that starts creates the functions (decision 0073). In a rolling upgrade two
-// versions call them: who changes a signature changes the name, and keeps the old one for one more
-// version.
+// versions call them: a new signature gets a new name, and the old function stays for one version.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'

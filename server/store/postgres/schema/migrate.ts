@@ -1,5 +1,5 @@
-// Applies the migrations: each has a transaction with its ledger entry, under an advisory lock. The
-// functions (functions.ts) come in the last one's.
+// Applies the migrations, each in a transaction with its ledger entry, under an advisory lock. The
+// last one also creates the functions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import {
@@ -22,20 +22,18 @@ import {
 
 const turn = 7_160_004_213
 
-// Later statements wait behind a migration that waits for a table lock: during a backup, sign-ins
-// on other nodes would fail. So it waits for a moment and tries again.
+// Other statements queue behind a migration that waits for a lock: during a backup, sign-ins on
+// other nodes would fail. So it waits briefly and tries again.
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
-// PostgreSQL ends an autovacuum that holds a lock after deadlock_timeout (1 s): every fourth try
-// waits longer.
+// PostgreSQL ends a locking autovacuum after deadlock_timeout (1 s): every fourth try waits longer.
 const longTry = 4
 const longLockTimeout =
   "(extract(epoch from current_setting('deadlock_timeout')::interval) * 1000 + 250)::int"
 /** lock_not_available and deadlock_detected (PostgreSQL, appendix A). */
 const lockFailures = ['55P03', '40P01']
-// Citus refuses to create a function after changes over several connections. Other servers ignore
-// the setting.
+// Citus creates no function after changes over several connections. Other servers ignore this.
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
 const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -63,8 +61,8 @@ type MigrateOptions = {
 } & Noticed
 
 /**
- * Returns the names. `partitions`: of each table of users in a new database. `through`: the last one
- * to apply, without the functions.
+ * Returns the names. `partitions`: for each table of users in a new database. `through`: the last
+ * to apply, without functions.
  */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
   const { from, through } = options
@@ -81,7 +79,7 @@ export async function migrate(pool: Pool, options: MigrateOptions): Promise<stri
 
 const waitLineMs = 5_000
 const lookMs = 200
-/** `since` is empty for another role's connection, unless this one is in pg_monitor. */
+/** `since` is empty for another role's connection, unless this role is in pg_monitor. */
 const holders = `
   select string_agg(format('connection %s (%s, %s) holds %s on %s since %s', pid, application_name, state, mode,
     coalesce(relation::regclass::text, locktype), coalesce(xact_start, state_change)), '; ') as found
@@ -118,7 +116,7 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   }
 }
 
-/** Reports every five seconds which connections hold what `pid` waits for. */
+/** Reports every five seconds which connections hold what `pid` needs. */
 function waitsOf(pool: Pool, pid: number, { onNotice }: Noticed): () => Promise<void> {
   let saidAt = performance.now()
   return async () => {
@@ -156,7 +154,7 @@ async function applyOne(client: PoolClient, { name, text, after, onNotice }: Ste
   }
 }
 
-// To take one lock after another would deadlock with requests.
+// Taking one lock after another would deadlock with requests.
 function lockStatement(text: string): string[] {
   const tables = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
   const sorted = new Set([...lockOrder.filter((table) => tables.includes(table)), ...tables])
@@ -164,8 +162,7 @@ function lockStatement(text: string): string[] {
 }
 
 /**
- * Builds indexes while requests read and write. An interrupted build leaves an invalid index, which
- * is built again.
+ * Requests read and write meanwhile. An interrupted build left an invalid index: it is built again.
  */
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
   const rows = async (text: string, value: string) => (await client.query(text, [value])).rows

@@ -1,7 +1,7 @@
-// SQLite applies a log to any file of the right name, also one that replaced the database. So
-// Carillon keeps an identity file beside it, and a stamp in its header (`user_version`) that no
-// earlier copy has (decision 0068). A FileGuard checks around every commit and once a second that
-// the open file is at the path.
+// SQLite applies a log to any file of the right name, also to a replacement. So Carillon keeps an
+// identity file beside it, and in its header (`user_version`) a stamp that no earlier copy has
+// (decision 0068). A FileGuard checks around each commit and every second that the open file is at
+// the path.
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
@@ -22,15 +22,15 @@ type FileId = { inode: string; bornAt?: string }
 
 export type Identity = {
   history: string
-  /** The first stamp is that of the file without its log, then the last two with its log. */
+  /** The file's stamp without its log, then the last two with it. */
   stamps: number[]
   database: FileId
   log: FileId | null
-  /** This identifies the identity file: a copy of it is another file. */
+  /** The identity file itself: a copy of it is another file. */
   own: FileId
-  /** The file has everything that was acknowledged, so the log may be absent. */
+  /** The file has everything acknowledged, so the log may be absent. */
   closed: boolean
-  /** It is known as long as the history that began then. */
+  /** It stays as long as the history that began then. */
   lostLog?: string | undefined
 }
 
@@ -60,8 +60,8 @@ export function readIdentity(path: string): Identity | undefined {
 }
 
 /**
- * The log belongs to another file, or the database has an unknown stamp: SQLite would destroy it. A
- * complete copy of the folder has another log file, which is right.
+ * The log is another file's, or the database has an unknown stamp: SQLite would destroy it. A copy
+ * of the whole folder rightly has its own log.
  */
 export function hasForeignLog(path: string): boolean {
   for (;;) {
@@ -79,11 +79,11 @@ export function hasForeignLog(path: string): boolean {
 }
 
 /**
- * Returns the last checkpoint if the log is gone and no process recorded a close. The identity
- * knows no stamp of a restored database.
+ * Returns the last checkpoint if the log is gone and no process recorded a close. A restored
+ * database has an unknown stamp.
  */
 export function lostLogSince(path: string): string | undefined {
-  // A process that ends records its close, then deletes the log.
+  // A process that ends records its close before it deletes the log.
   const isEmpty = isLogEmpty(path)
   const identity = readIdentity(path)
   const database = statusOf(path)
@@ -111,7 +111,7 @@ export function setLogAside(path: string): string {
   )
 }
 
-/** Returns a new history if another program wrote: other changes may reach the same versions. */
+/** Returns a new history if another program wrote: other changes may have the same versions. */
 export function continuedHistory(database: Database, path: string): string {
   return (
     recordedHistory(path, numberIn(database, 'user_version')) ??
@@ -146,9 +146,7 @@ export function stampDatabase(
   return settleStamp(database, { path, history })
 }
 
-/**
- * If a read prevents it, first and last stamp differ. Records no earlier one, which copies have.
- */
+/** If a read prevents it, first and last stamp differ. Earlier stamps, which copies have, go. */
 export function settleStamp(
   database: Database,
   { path, history }: { path: string; history: string },
@@ -163,9 +161,7 @@ export function settleStamp(
   })
 }
 
-/**
- * The last connection to close deletes the log: this copies the log into the file and records that.
- */
+/** The last connection to close deletes the log, so this first copies it, and records that. */
 export function recordClose(database: Database, path: string): void {
   try {
     if (database.isTransaction) database.exec('rollback')
@@ -191,12 +187,10 @@ function disown(path: string): void {
   if (identity !== undefined) writeIdentity(path, { history: identity.history, stamps: [] })
 }
 
-/**
- * `schema` also rises in the copy of `vacuum into`. `isShort`: fewer pages than the header says.
- */
+/** `schema` also rises in a copy of `vacuum into`. `isShort`: fewer pages than in the header. */
 type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 
-/** Opening and closing the file without SQLite would release its locks (POSIX). */
+/** Opening and closing the file directly would release SQLite's locks (POSIX). */
 function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no database' {
   const header = readPastLog(path, { isShort: false })
   return header === 'no database' ? readPastLog(path, { isShort: true }) : header
@@ -211,7 +205,7 @@ function readPastLog(
       readOnly: true,
       defensive: false,
     })
-    // A killed checkpoint has written the first page only. The pragma stops SQLite from comparing
+    // A killed checkpoint has written only the first page. The pragma stops SQLite from comparing
     // the length (lockBtree in btree.c).
     if (isShort) database.exec('pragma writable_schema = on')
     return {
@@ -237,7 +231,7 @@ function writeIdentity(path: string, { history, stamps, closed, lostLog }: Recor
   const before = readIdentity(path)
   const database = fs.statSync(path, { bigint: true })
   const log = statusOf(logOf(path))
-  // Some file systems return 0 or the time of the last change.
+  // Some file systems return 0 or the last change.
   const hasBirth = database.birthtimeNs > 0n && database.birthtimeNs !== database.ctimeNs
   const idOf = ({ ino, birthtimeNs }: fs.BigIntStats): FileId => ({
     inode: String(ino),
@@ -293,7 +287,7 @@ export class FileGuard {
   #identityChangedAt: bigint | undefined
   #stamps: readonly number[] = []
 
-  /** `schemaNow` reads the schema version, log included. */
+  /** `schemaNow`: the schema version, log included. */
   constructor({
     path,
     database,
@@ -345,14 +339,14 @@ export class FileGuard {
     if (header === 'unreadable') return true
     if (header === 'no database') return false
     if (header.isShort && this.#isTruncated(status)) return false
-    // The file without its log never has a later schema than with it.
+    // The file without its log never has a later schema.
     if (header.schema > this.#schemaNow()) return false
     if (!this.#isStampKnown(header.stamp)) return false
     this.#seen = status
     return true
   }
 
-  // After another process's vacuum a checkpoint makes the file shorter.
+  // After another process's vacuum, a checkpoint shortens the file.
   #isTruncated({ size }: fs.BigIntStats): boolean {
     if (this.#seen === undefined || size >= this.#seen.size) return false
     for (let waitedMs = 0; waitedMs < checkpointTimeoutMs; waitedMs += 20) {

@@ -1,4 +1,4 @@
-// A database of either engine as an endpoint of a transfer, and the move that refuses writes there.
+// A database of either engine as an endpoint of a transfer.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
@@ -32,7 +32,7 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // In an absolute path ':memory:' and 'file:' are names of files.
+  // As in sqlite/store.ts.
   return openSqlite(resolve(database.path))
 }
 
@@ -52,7 +52,7 @@ async function entriesOf(endpoint: Endpoint): Promise<string[]> {
   )
 }
 
-/** Throws UNAVAILABLE if the schema is another program's, or not filled completely. */
+/** Throws UNAVAILABLE if the schema is another program's, or not filled. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   const found = await entriesOf(endpoint)
   refuseIncomplete(found, endpoint.name)
@@ -63,7 +63,6 @@ export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   throw unavailable(problem, remedy)
 }
 
-/** `through`: the last migration to apply. */
 export async function createTables(
   target: Endpoint,
   partitions: number,
@@ -86,7 +85,7 @@ export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>)
   }
 }
 
-/** `names`: of the tables of an older schema. */
+/** `names`: the tables of an older schema. */
 export async function sourceAt(endpoint: Endpoint, names = tableNames): Promise<Source> {
   const found = await endpoint.query(endpoint.catalogue)
   const tables = names.map((table) => {
@@ -108,7 +107,7 @@ async function* rowsOf(endpoint: Endpoint, table: Table, after?: Row): AsyncGene
     const where = last === undefined ? '' : `where (${keys.join(', ')}) > (${key})`
     const text = `select ${table.columns.join(', ')} from "${table.name}" ${where} order by ${keys.join(', ')} limit ${rowsInBatch}`
     const rows = await endpoint.query(text, last ?? [])
-    // SQLite reads synchronously: without this, a signal would wait until the end.
+    // SQLite reads synchronously: without this, signals would wait.
     await turn()
     yield rows
     if (rows.length < rowsInBatch) return
@@ -177,7 +176,7 @@ export function allowWrites(endpoint: Endpoint, refusing: Refusing): Promise<voi
   })
 }
 
-/** Throws CONFLICT if the database refuses writes for another move, or none. */
+/** Throws CONFLICT unless the database refuses writes for this move. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
   const move = await stateOf(endpoint, 'moving')
   if (move?.id === id) return move

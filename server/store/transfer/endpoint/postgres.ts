@@ -1,4 +1,4 @@
-// All statements of a snapshot or a transaction run on the endpoint's one connection.
+// All statements of a snapshot or transaction use the endpoint's one connection.
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from '../../postgres/connection/failures.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
@@ -9,10 +9,7 @@ import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 
 type Opened = { pool: Pool; client: PoolClient }
 
-/**
- * Shorter than deadlock_timeout: in a deadlock the move tries again, and no write of the service
- * fails.
- */
+/** Shorter than deadlock_timeout: in a deadlock the move tries again, and no write fails. */
 const lock = `do $$ begin
   for attempt in 1..60 loop
     begin
@@ -45,7 +42,7 @@ class Postgres implements Endpoint {
     const guard = tableOf(refusing)
     const raise = `create function ${guard}() returns trigger language plpgsql as $$
       begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite[refusing]}'; end $$`
-    // For each row, as in SQLite: a statement that changes no row is allowed.
+    // A statement that changes no row is allowed, as in SQLite.
     const triggers = guardedTables.map(
       (table) => `create trigger ${guard} before insert or update or delete on "${table}"
         for each row execute function ${guard}();

@@ -1,4 +1,4 @@
-// The endpoint uses one connection; the service and its writer thread may have others.
+// The endpoint has one connection; the service may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, unavailable } from '../../../basics/errors.ts'
@@ -73,7 +73,7 @@ class Sqlite implements Endpoint {
     })
   }
 
-  /** A blob is the id of a user, which is text in a backup and on PostgreSQL (decision 0054). */
+  /** A blob is a user's id, which is text in backups and on PostgreSQL (decision 0054). */
   stored(placeholder: string, { table, name }: { table: Table; name: string }): string {
     const type = this.#database
       .prepare('select type from pragma_table_info(?) where name = ?')
@@ -109,7 +109,7 @@ export function openSqlite(path: string): Endpoint {
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size
   const size = sizeOf(path)
   const logSize = sizeOf(`${path}-wal`)
-  // SQLite would apply a lost database's log, and delete that of an empty file.
+  // SQLite would apply a lost database's log, and delete an empty one's.
   const isLost =
     size === undefined ? logSize !== undefined : size === 0 && logSize !== undefined && logSize > 0
   if (isLost || hasForeignLog(path))
@@ -124,7 +124,7 @@ export function openSqlite(path: string): Endpoint {
       'Restore a backup if it has more. Otherwise start the service once, which records what is lost.',
     )
   const database = openDatabase(path)
-  // SQLite sorts a large index in a file: a container may have no other writable folder.
+  // SQLite sorts a large index in a file: containers may have no other writable folder.
   database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
   return new Sqlite(path, database)
 }
