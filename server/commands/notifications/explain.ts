@@ -89,8 +89,8 @@ async function explainFound({ store, now }: Users, user: User, options: Options)
   }
   if (all.length === 0)
     throw notFound(
-      `${nameOf(user)} has nothing of this`,
-      `What was removed has no key. ${removals}`,
+      `Nothing that was sent to ${nameOf(user)} fits`,
+      `--key finds nothing that was removed. ${removals}`,
     )
   print(options, all, () => all.map(sentenceOf))
 }

@@ -1,8 +1,7 @@
 // Reads real inboxes, but sends and writes nothing.
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { iso, isoOrNull } from '../../basics/clock.ts'
 import { withoutControls } from '../../basics/control-characters.ts'
-import { duration, maxLifetime, oneOf, second } from '../../config/values.ts'
 import type { MailRule } from '../../inbox/mail-rules.ts'
 import { mailWayOf } from '../../inbox/reminders.store.ts'
 import { rulesOf } from '../../preferences/preferences.store.ts'
@@ -12,7 +11,8 @@ import type { Store } from '../../store/store.ts'
 import { findUser } from '../../users/find-user.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import { withSettings } from '../settings.ts'
-import { counted, type Output, print, readOption, table, WrongUse } from '../terminal/output.ts'
+import { counted, type Output, print, table, WrongUse } from '../terminal/output.ts'
+import { type PastTime, pastTime } from '../terminal/past-time.ts'
 import { progress } from '../terminal/progress.ts'
 import { type KeyOptions, keyOf, nameOf, ofApplication, withUsers } from '../user/user-key.ts'
 
@@ -20,8 +20,8 @@ type Options = KeyOptions & {
   all?: true
   user?: string
   application?: string
-  last: string
-  digest?: string
+  last: PastTime
+  digest?: MailRule
 }
 
 const help = `
@@ -32,9 +32,15 @@ Examples:
   npx carillon reach --user ann --last 7d --mail-unread 15m
   npx carillon reach --all --last 30d --digest daily --json`
 
+const digestOption = new Option('--digest <rule>', 'the same as --mail-unread').choices([
+  'hourly',
+  'daily',
+  'weekly',
+])
 const usersInPage = 1_000
 const maxListed = 20
 const barWidth = 40
+const whyUnreached = 'without a verified address, refused by the mail server, or disabled'
 
 export function makeCommand(): Command {
   const command = new Command('reach')
@@ -44,8 +50,8 @@ export function makeCommand(): Command {
     .option('--external-id <id>', 'the user with this id in your application')
     .option(...ofApplication)
     .option('--id <id>', 'the user with this id of Carillon')
-    .requiredOption('--last <time>', 'how far to look back, such as 7d')
-    .option('--digest <rule>', 'hourly, daily or weekly: the same as --mail-unread')
+    .requiredOption('--last <time>', 'how far to look back: 2h, 7d, or a date', pastTime)
+    .addOption(digestOption)
     .addHelpText('after', help)
   return withSettings(command).action(reach)
 }
@@ -54,12 +60,7 @@ type Place = { store: Store; since: string; at: number; mailUnread: MailRule }
 
 function reach(options: Options, command: Command): Promise<void> {
   const { all, user, externalId, id, digest } = options
-  const lastMs = readOption('--last', options.last, duration(second, 10 * maxLifetime))
-  const ofDigest =
-    digest === undefined
-      ? undefined
-      : readOption('--digest', digest, oneOf(['hourly', 'daily', 'weekly']))
-  if (ofDigest !== undefined && command.getOptionValue('mailUnread') !== undefined)
+  if (digest !== undefined && command.getOptionValue('mailUnread') !== undefined)
     throw new WrongUse('--mail-unread and --digest are the same choice: write one of the two')
   const isOne = [user, externalId, id].some((name) => name !== undefined)
   if ((all === true) === isOne) throw new WrongUse('name one user, or write --all')
@@ -67,8 +68,8 @@ function reach(options: Options, command: Command): Promise<void> {
     throw new WrongUse('--application is for --external-id, not for --all')
   return withUsers(command, async (users) => {
     const at = users.now()
-    const mailUnread = ofDigest ?? users.config.mailUnread
-    const place = { store: users.store, since: iso(at - lastMs), at, mailUnread }
+    const mailUnread = digest ?? users.config.mailUnread
+    const place = { store: users.store, since: iso(options.last(at)), at, mailUnread }
     if (all) return printAll(place, options)
     const found = await findUser(users, keyOf(user, options))
     const reached = await isReached(found, place)
@@ -148,12 +149,17 @@ async function printAll(place: Place, options: Output): Promise<void> {
     const lines = rows.length === 0 ? [] : [...table(rows, columns), '']
     const rest = sums.length - rows.length
     const more = rest > 0 ? [`and ${counted(rest, 'user')} with fewer`, ''] : []
-    const end = `${counted(mails, 'mail')} to ${sums.length} of ${counted(total, 'user')} since ${since}; no mail reaches ${counted(unreached, 'user')}: without a verified address, refused by the mail server, or disabled`
+    const end =
+      mails === 0
+        ? 'No mail would have left'
+        : `${counted(mails, 'mail')} to ${sums.length} of ${counted(total, 'user')} since ${since}`
+    const unmailed = `No mail reaches ${counted(unreached, 'user')}: ${whyUnreached}`
     return [
       ...lines,
       ...more,
       ...(mails > 0 ? ['mails by the hour of the day (UTC)', ...chartOf(hours), ''] : []),
       end,
+      ...(unreached > 0 ? [unmailed] : []),
     ]
   })
 }

@@ -121,7 +121,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     ]) {
       const { status, stderr } = await explain(ben.username, ...search)
       assert.equal(status, 1)
-      const nothing = `carillon: ${ben.username} has nothing of this. What was removed has no key. A removal is known`
+      const nothing = `carillon: Nothing that was sent to ${ben.username} fits. --key finds nothing that was removed. A removal is known`
       assert.ok(stderr.startsWith(nothing), stderr)
     }
     for (const args of [
