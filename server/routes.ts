@@ -1,5 +1,5 @@
-// The route table: every route with id, method, path, guard and operation, by tag. app.ts serves
-// it, and openapi.json is made from it.
+// Every route with id, method, path, guard and operation, by tag. app.ts serves them, and
+// openapi.json is made from them.
 import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'

@@ -1,5 +1,5 @@
-// SQLite's writer thread gets the name of a write. One that is not here fails at its first call;
-// the compiler refuses two of one name.
+// SQLite's writer thread gets a write's name. One that is not here fails at its first call; the
+// compiler refuses two of one name.
 export * from './audit/audit.store.ts'
 export * from './audit/time-seen.store.ts'
 export * from './backups/backups.store.ts'

@@ -1,5 +1,5 @@
 // An import has tens of thousands of entries: the log gets the first, then one line a second with a
-// count. sign-in-log.ts writes refusals.
+// count.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'

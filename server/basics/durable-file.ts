@@ -1,5 +1,5 @@
 // Writes a small file so that a power failure leaves no partial one: write, fsync, name, fsync the
-// folder (or the name can be lost).
+// folder for the name.
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'

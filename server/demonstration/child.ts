@@ -1,5 +1,5 @@
-// The demonstration is a separate process, so its readers take nothing from this one. It ends after
-// ten minutes without a request.
+// The demonstration is a separate process, so readers take nothing from this one. It ends after ten
+// idle minutes.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // A challenge is 32 random bytes, which a client brings back once within five minutes. The store
-// keeps the hash, under the user.
+// has their hash.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
@@ -41,8 +41,8 @@ export async function findChallenge(
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) as unknown } : undefined
 }
 
-// The code or challenge in the fragment of `return_to` is for the browser that began, by its
-// cookie, or the page, by verifier and origin. A redirect may carry it to another site (RFC 9700,
+// The code or challenge in the fragment of `return_to` is for the browser that began (by its
+// cookie), or the page (by verifier and origin). A redirect may carry it to another site (RFC 9700,
 // section 4.1), which has neither.
 
 /** `flow`: the needed cookie. `origin`: of a page that is not the service's. */

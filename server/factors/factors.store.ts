@@ -1,5 +1,5 @@
 // Each change locks the user's row: only one of two calls adds the first factor. With a `rotation`
-// it rotates the caller's sign-in (rotation.store.ts).
+// it rotates the caller's sign-in.
 
 import { record } from '../audit/audit.store.ts'
 import type { SecondFactorKind } from '../basics/errors.ts'
@@ -288,7 +288,7 @@ function* storeRecoveryCodes({
 
 /**
  * Records the use of a challenge that was not stored. Returns false, and changes nothing, if it is
- * known or the user unknown. Simultaneous calls wait at the insert, and one succeeds.
+ * known or the user unknown. Of simultaneous calls, one succeeds.
  */
 export function* addChallenge(
   add: ChallengeKey & Challenge & { expiresAt: number } & Audited,

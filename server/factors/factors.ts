@@ -19,8 +19,8 @@ export type FactorNeeds = SignInsNeeds & {
 }
 
 /**
- * A sign-in that only sets a factor up, after a password alone, needs a link, because a thief may
- * have the password. Undefined if it needs none. Throws INVALID_REQUEST without it.
+ * A sign-in that only sets a factor up, after a password alone, needs a link: a thief may have the
+ * password. Undefined if it needs none. Throws INVALID_REQUEST without it.
  */
 export function linkHashFor(
   { scope, factor }: Subject,
@@ -49,8 +49,8 @@ export function challengeEnded(): CarillonError {
   return new CarillonError('UNAUTHORIZED', problem, { remedy: 'Sign in again.' })
 }
 
-// RFC 6238 with SHA-1, six digits, 30 seconds, which every app supports. Most users have no factor,
-// so the first use loads the packages.
+// RFC 6238 with SHA-1, six digits, 30 seconds, as every app. Most users have no factor, so the
+// first use loads the packages.
 
 /** The app displays both. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {

@@ -1,5 +1,5 @@
-// A right factor is used up with its challenge. Each attempt is a guess with its own count (A9): a
-// right password allows no more guesses of a code.
+// A right factor is used up with its challenge. Attempts have their own count (A9): a right
+// password allows no more guesses of a code.
 import type { FastifyRequest } from 'fastify'
 import type { RequestSource } from '../audit/entry.ts'
 import { invalidField, notAuthenticated, wrongSecondFactor } from '../basics/errors.ts'

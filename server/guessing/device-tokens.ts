@@ -1,6 +1,6 @@
 // A device on which a user signed in keeps a token. Its failures count apart, so the user signs in
-// while others guess (OWASP, "device cookies"; decision 0039). The token only allows to try a
-// password, and names no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
+// while others guess (OWASP, "device cookies"; decision 0039). It only allows to try a password,
+// and names no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { networksOf } from '../basics/ip-addresses.ts'

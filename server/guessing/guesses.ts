@@ -274,7 +274,7 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor its
+ * A stolen sign-in that is not fresh must use up neither what needs a fresh one (`fresh`) nor its
  * owner's ways to end it (`defences`). A provider's link must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {

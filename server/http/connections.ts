@@ -16,9 +16,9 @@ const responseMs = 500
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
- * Fails no request that it accepted (R9). For `graceMs` it still accepts connections, so that load
- * balancers see that it is not ready. Then `endStreams` runs, and clients reconnect elsewhere.
- * Running requests finish; what is still open is disconnected.
+ * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers see
+ * that it is not ready. Then `endStreams` runs, and clients reconnect elsewhere. Running requests
+ * finish; what is still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,

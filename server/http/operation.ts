@@ -42,8 +42,8 @@ export type Tag = keyof typeof tags
 // Code behind the guards knows the caller by these types.
 
 /**
- * A second factor, or a passkey, a proof that no other site can request. The words are those of
- * `acr` in OpenID Connect (EAP ACR Values 1.0).
+ * A second factor, or a passkey, which no other site can request. `acr` in OpenID Connect has these
+ * words (EAP ACR Values 1.0).
  */
 export type ProvedFactor = 'mfa' | 'phr'
 

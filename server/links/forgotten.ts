@@ -1,6 +1,6 @@
 // Mails a link for a forgotten password or a first second factor. The response goes out first:
-// neither it nor its time reveals a user. An outbox row waits for the mail server, and the link is
-// made when its mail leaves.
+// neither it nor its time reveals a user. An outbox row waits for the mail server; its link is made
+// when it leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'

@@ -1,5 +1,5 @@
 // Hashes passwords with argon2id, a few at a time: each holds for 30 ms a thread of libuv's pool,
-// which files and DNS need. Others wait in a short queue in which networks and accounts take turns.
+// which files and DNS need. Others wait in a short queue, in turns of networks and accounts.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'
@@ -233,7 +233,7 @@ class Turns {
   }
 
   // Removes the oldest attempt of the largest network, or of the account with the most waiting /48.
-  // If an account counted attempts, one network could get others refused.
+  // Counted by attempts, one network could get others of an account refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
     for (const { names } of this.waiting) {

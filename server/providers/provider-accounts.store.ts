@@ -1,5 +1,5 @@
-// Users' accounts at providers. Each change first locks the user's row. An account is found without
-// its user: the column is not user_id.
+// Users' accounts at providers. Changes first lock the user's row. Accounts are found without
+// users, so the column is not user_id.
 
 import { record } from '../audit/audit.store.ts'
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'

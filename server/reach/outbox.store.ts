@@ -153,8 +153,8 @@ export function* delayInOutbox({
 }
 
 /**
- * It is for a process's end, on SQLite for rows of the process before, and for those whose outcome
- * was not stored.
+ * Frees rows at a process's end, on SQLite those of the process before, and those whose outcome was
+ * not stored.
  */
 export function* freeOutbox({
   holder,
@@ -197,8 +197,8 @@ export function displayedRow({ id, kind, tries, reason, dueAt, at, holder }: Out
 type Chosen = { ids: readonly string[] | null } & Audited
 
 /**
- * Null means all. Returns how many. A row being sent stays as it is, and so does an event to be
- * read, which would be too old at once.
+ * Null means all. Returns how many. Rows being sent stay as they are, and so do events to be read,
+ * which would be too old at once.
  */
 export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number> {
   return yield* run`

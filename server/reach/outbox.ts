@@ -1,6 +1,6 @@
 // Claims due rows of one channel, sends four of a host at once, and removes or delays each. No host
-// waits for another. A row's content is read when it is sent. A failed row waits, each time twice
-// as long, for a day at most.
+// waits for another. A row's content is read at its sending. Failed rows wait, each time twice as
+// long, for a day at most.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'

@@ -217,8 +217,8 @@ export function* signInOfSession({
 type EndSessions = { keys: readonly SessionKey[]; at: number; live?: LiveBounds } & Audited
 
 /**
- * Ends sessions with their tokens and returns each once. Writes nothing if there is none. Records
- * the key's audit entry if its session was live.
+ * Ends sessions with their tokens and returns each once. Writes nothing if there is none. Records a
+ * key's audit entry if the session was live.
  */
 export function* endSessions({ keys, audit, live, at }: EndSessions): Write<EndedSession[]> {
   const ended: EndedSession[] = []

@@ -131,9 +131,8 @@ export class Sessions {
 
   /**
    * A long-lived request has to end then, or be checked again; null if its proof has ended or only
-   * sets a factor up. An older cookie ends ten seconds after the new one's first use, and a minute
-   * after the rotation at the latest. `copy` keeps the earliest end: other rotations do not
-   * postpone it.
+   * sets a factor up. An older cookie ends ten seconds after the new one's first use, at most a
+   * minute after the rotation. `copy` keeps the earliest end, whatever else rotates.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const session = await this.#find(secret)

@@ -1,5 +1,5 @@
 // What follows a proof in every sign-in, until the response. sign-in-attempts.ts, links/ and
-// providers/ prove a user. Each sign-in begins fresh (sessions/own-sign-in.ts).
+// providers/ prove users. Each sign-in begins fresh.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'

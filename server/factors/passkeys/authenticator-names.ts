@@ -1,6 +1,5 @@
 // A name by the AAGUID, but never a proof: without attestation, a client can send any. From
-// https://github.com/passkeydeveloper/passkey-authenticator-aaguids (aaguid.json of 2026-08-07):
-// authenticators in wide use.
+// https://github.com/passkeydeveloper/passkey-authenticator-aaguids (aaguid.json of 2026-08-07).
 
 const names: Readonly<Record<string, string>> = {
   'fbfc3007-154e-4ecc-8c0b-6e020557d7bd': 'Apple Passwords',

@@ -1,5 +1,5 @@
 // Creates and uses a passkey (WebAuthn Level 3, sections 7.1 and 7.2). It belongs to the public
-// URL's host (section 5.1.2): another host's page gets nothing that the service accepts.
+// URL's host (section 5.1.2): another host gets nothing useful.
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
@@ -56,7 +56,7 @@ function isAddress(hostname: string): boolean {
 }
 
 // The authenticator signs these words of the browser (section 5.8.1). They are checked before the
-// store is read, so a refusal reveals no account.
+// store is read: a refusal reveals no account.
 
 /** Returns the challenge. Throws UNPROCESSABLE for another ceremony, or another page. */
 export function readClientData(
@@ -120,7 +120,8 @@ type NewPasskey = Wish & {
 
 /**
  * An authenticator of `existing` creates no second passkey. It replaces a password, so it is found
- * without a username and verifies its user. The product decides nothing: no attestation.
+ * without a username and verifies its user. There is no attestation, since the product decides
+ * nothing.
  */
 export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -257,8 +258,8 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Everyone may request challenges, and a flood must not fill the store, so each is authenticated.
-// Its hash is stored when it is used, so that it is used once.
+// Everyone may request challenges, so they are authenticated and not stored. The store gets the
+// hash at its use, so that it is used once.
 
 /** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }

@@ -1,5 +1,5 @@
-// Parses bodies and queries strictly (I2, I3, I5), without Fastify's repairs. A validator is
-// compiled at its first request: compiling all at the start costs 100 ms and 10 MB (decision 0056).
+// Parses bodies and queries strictly (I2, I3, I5), without Fastify's repairs. The first request
+// compiles a validator: all at the start would cost 100 ms and 10 MB (decision 0056).
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'

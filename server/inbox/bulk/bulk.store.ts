@@ -1,6 +1,5 @@
-// Marks all as read, or archives all that is read, in steps from the oldest on. Each is one
-// transaction with its event: everything up to its last one is read or archived. So a kill between
-// two steps leaves nothing to repair.
+// Marks all as read, or archives all that is read, in steps, oldest first. Each is one transaction
+// with its event, so a kill between two steps leaves nothing to repair.
 import { iso } from '../../basics/clock.ts'
 import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
 import type { MarkAllRead, Rest } from '../inbox-state.ts'

@@ -1,6 +1,5 @@
 // functions/mark-together.sql changes notifications of several callers together. Rare changes run
-// alone: possible security notices, a second delete, a read-all of many, of some, or of categories,
-// Citus.
+// alone: possible security notices, second deletes, large or partial read-alls, Citus.
 import { iso } from '../../basics/clock.ts'
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../../store/postgres/connection/gathering.ts'

@@ -1,6 +1,6 @@
 // A push is declarative web push (https://www.w3.org/TR/push-api/#declarative-push-message), which
-// our worker reads, too. One about a single notification replaces an earlier one about it, and one
-// about several replaces the earlier such one.
+// our worker reads, too. It replaces an earlier one about the same notification, or one about
+// several replaces the earlier such one.
 import { hashOf } from '../../basics/secrets.ts'
 import type { PageLanguage, TextsOf } from '../../pages/texts/texts.ts'
 import type { User } from '../../users/users.store.ts'

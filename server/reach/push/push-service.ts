@@ -1,5 +1,5 @@
 // Encrypts a push for the browser (RFC 8291), signs it for the push service (RFC 8292), and bounds
-// the request. A client sends the endpoint, so its host has to be known.
+// the request. Clients send endpoints, so hosts have to be known.
 import { createECDH, type ECDH } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 import { boundedFetch } from '../../basics/bounded-fetch.ts'

@@ -1,5 +1,5 @@
-// A push subscription (RFC 8030) belongs to the sign-in that added it; the end of that removes it
-// (tokens.store.ts) with its unsent pushes.
+// A push subscription (RFC 8030) belongs to the sign-in that added it, and ends with it
+// (tokens.store.ts), as do unsent pushes.
 import type { ProvedFactor } from '../../http/operation.ts'
 import { reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'

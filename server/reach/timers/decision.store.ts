@@ -1,5 +1,5 @@
 // Which timers are due, and what of an inbox is sent then, by the present rules? A notification's
-// bit says what was sent, so a mark, mute or erasure needs no code for a channel.
+// bit says what was sent: marks, mutes and erasures need no code for a channel.
 import { afterQuiet, type Hours } from '../../inbox/mail-rules.ts'
 import { byState } from '../../inbox/marks.store.ts'
 import type { ReminderChannel } from '../../inbox/reminders.store.ts'

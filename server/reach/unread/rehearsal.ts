@@ -1,5 +1,5 @@
-// Which mails would have been sent about what arrived, by the present rules? It only calculates:
-// rows tell when each was read. Removed ones are unknown, and snoozed ones count as handled.
+// Which mails would have been sent about what arrived, by the present rules? Rows tell when each
+// was read. Removed ones are unknown, and snoozed ones count as handled.
 import { mailDueAt } from '../../inbox/mail-rules.ts'
 import type { Rules } from '../../preferences/preferences.store.ts'
 import type { Arrived } from './rehearsal.store.ts'

@@ -56,7 +56,7 @@ create table sealed_key (
   sealed text not null
 ) without rowid, strict;
 
--- An account at a provider (OpenID Connect). It is found without its user, so it has no user_id.
+-- An account at a provider (OpenID Connect). It is found without users, so it has no user_id.
 create table provider_account (
   issuer text not null,
   subject text not null,
@@ -175,8 +175,8 @@ create table notification (
   updated_at text,
   -- Counts how often it became the newest.
   count integer not null default 1,
-  -- What is archived or snoozed is read. For a generated column `state`, SQLite would read the row
-  -- at each index entry (decision 0030).
+  -- What is archived or snoozed is read. With a generated column, SQLite would read the row at each
+  -- index entry (decision 0030).
   read_at text,
   archived_at text,
   snoozed_until text,
@@ -302,10 +302,10 @@ create table webhook (
   missed integer not null default 0
 ) without rowid, strict;
 
--- Push subscriptions of browsers (RFC 8030). id: the SHA-256 of the endpoint, which the browser can
+-- Push subscriptions of browsers (RFC 8030). id: the SHA-256 of the endpoint, which browsers can
 -- calculate. They end with their sign-in; sign_in_id is 'issued' or 'foreign' for an application's
--- tokens. A click opens url; links are relative to it. They are found without their user, so there
--- is no user_id.
+-- tokens. A click opens url; links are relative to it. They are found without users, so there is no
+-- user_id.
 create table push_subscription (
   id text primary key,
   owner_id text not null,

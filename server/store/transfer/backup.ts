@@ -1,5 +1,5 @@
-// Takes and restores a backup, the same for both engines: gzip-compressed lines of JSON. They are a
-// header; columns, rows and checksum of each table; the checksum of all lines.
+// Takes and restores a backup, the same for both engines: gzip-compressed lines of JSON, with a
+// header, the columns, rows and checksum of each table, and a checksum of all.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, resolve } from 'node:path'

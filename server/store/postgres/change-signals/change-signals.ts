@@ -1,6 +1,6 @@
 // Sends change signals by NOTIFY, and listens on a separate connection. Its loss may lose signals,
-// so every listener then gets "anything may have changed". A NOTIFY in each transaction would make
-// all commits wait for one lock, so signals come later, together.
+// so every listener gets "anything may have changed". With a NOTIFY in each transaction, all
+// commits would wait for one lock, so signals come later, together.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { unavailable } from '../../../basics/errors.ts'

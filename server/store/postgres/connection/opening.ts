@@ -127,8 +127,8 @@ const rounds = 5
 
 /**
  * A pooler invents the process id that it sends (PostgreSQL manual, "BackendKeyData"). Then a
- * second client is opened. If both share a server process, or one changes it, the pooler lends
- * connections for less than a session.
+ * second client is opened: a shared or changed server process means that connections are lent for
+ * less than a session.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
   const first = await pool.connect()

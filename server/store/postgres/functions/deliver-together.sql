@@ -1,9 +1,9 @@
 -- Deliveries of several callers share a commit, not on Citus. A delivery that gets null runs alone:
 -- its idempotency key was used, it creates a user, or a recipient muted it or has rules for mails.
 
--- Batches lock idempotency keys and then inboxes, each sorted, so they cannot deadlock. A long-held
+-- Batches lock idempotency keys, then inboxes, each sorted, so they cannot deadlock. A long-held
 -- lock fails the batch: its deliveries run alone, and only one waits. PostgreSQL expects few rows,
--- and a nested loop over 1,000 would take seconds. The answers have the order of the deliveries.
+-- and a nested loop over 1,000 would take seconds. The answers are in the deliveries' order.
 create or replace function deliver_together(batch json) returns text[] language plpgsql
 set lock_timeout = '250ms' set enable_nestloop = off as $$
 #variable_conflict use_column

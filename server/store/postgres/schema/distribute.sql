@@ -1,6 +1,6 @@
--- Distributes the tables over a Citus cluster: those of users by user_id, a copy of the others on
--- every node. Run it with psql on the coordinator while no Carillon process runs
--- (docs/scale/citus.md). Run again, it does what is missing.
+-- Distributes the tables over a Citus cluster: those of users by user_id, a copy of others on every
+-- node. Run it with psql on the coordinator while no Carillon process runs (docs/scale/citus.md).
+-- Run again, it does what is missing.
 do $$
 declare
   -- These stay on the coordinator, to which every process connects.

@@ -22,8 +22,8 @@ import {
 
 const turn = 7_160_004_213
 
-// Other statements queue behind a migration that waits for a lock: during a backup, sign-ins on
-// other nodes would fail. So it waits briefly and tries again.
+// Other statements queue behind a migration that waits for a lock: during a backup, sign-ins would
+// fail. So it waits briefly and tries again.
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
