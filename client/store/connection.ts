@@ -18,19 +18,19 @@ type ConnectionHost = {
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void
-  /** `error`: for the former user's acts. */
+  /** `error` rejects the former user's acts. */
   onOtherUser(error: CarillonError): void
 }
 
 export class Connection {
   readonly #requests: Requests
   readonly #on: ConnectionHost
-  /** Null if no user is signed in, undefined before the server said. */
+  /** Null if no user is signed in, undefined before the server has said so. */
   #user: string | null | undefined
   #open: AbortController | undefined
   /**
-   * Tells other tabs who is signed in; with tokens, which each tab has for itself, only whom the
-   * page signed out.
+   * Tells other tabs who is signed in. With tokens, which each tab has for itself, it tells only
+   * whom the page signed out.
    */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
@@ -89,7 +89,7 @@ export class Connection {
     abort(this.#turn, error)
   }
 
-  /** `isHere`: this page said so, not another tab. */
+  /** `isHere`: this page signed the user out, not another tab. */
   signOut(isHere = true): void {
     const error = signedOut()
     if (isHere) this.#channel?.postMessage(this.#user)

@@ -62,7 +62,7 @@ export class SharedList implements Extent {
     this.rest = this.end && last.total - count
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
-    // The rest, even 0, is wrong if the page lacks events.
+    // `rest` is wrong, even if it is 0, if the page lacks events.
     this.isUnclear =
       last.version !== version && (this.isUnclear || (this.end > 0 && !hasCounter(this)))
   }

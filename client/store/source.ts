@@ -52,7 +52,7 @@ export class Source {
   /** The server rendered its page for the first user. */
   #isFirstUser = true
   #isStale = true
-  /** An undo takes back the last. Earlier ones stay in case later ones are refused. */
+  /** An undo takes back the last act. Earlier acts stay in case later ones are refused. */
   #made: Act[] = [noBulk]
   #usesCategories = false
   #areCategoriesDue = false
@@ -217,7 +217,7 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists) list.show(this.#view)
-    // A list opened before the stream has no page.
+    // A list opened before the stream has no page yet.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
     else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue))
       this.#again(againMs)
@@ -255,7 +255,7 @@ export class Source {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** Requests what is due. With 0, it ends a pause. */
+  /** Requests what is due. With 0, it does not wait for a pause. */
   #again(ms: number): void {
     if (ms && this.#againTimer) return
     clearTimeout(this.#againTimer)

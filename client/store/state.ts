@@ -160,7 +160,7 @@ type Shown = InboxState & {
   unseenFrom: number
 }
 
-/** What the user sees: the state and the acts. `idle`: acts that the state shows already. */
+/** What the user sees: the state with the acts on it. `idle`: acts that the state shows already. */
 export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: Time) {
   const { unseen } = state
   const listed = itemsOf(state.known, everything)
@@ -252,7 +252,7 @@ function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> 
   return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
 }
 
-/** The act that takes it back. Undefined for a removal, which is final. */
+/** Returns the act that takes this one back. Undefined for a removal, which is final. */
 export function backOf(act: Act): Act | undefined {
   if (!('id' in act)) return { ...act }
   const { type, id, before } = act

@@ -1,6 +1,6 @@
 // Parses text/event-stream (WHATWG HTML, section 9.2.6): turns chunks of bytes into events.
 
-/** `id`: of the last event that had one; an empty id clears it. */
+/** `id` is that of the last event with one; an empty id clears it. */
 export type ServerSentEvent = { type: string; data: string; id: string }
 
 /** In characters, far above a notification's limits: longer events must not fill the memory. */
@@ -8,7 +8,7 @@ const maxEventLength = 8 * 2 ** 20
 
 export class EventStreamParser {
   retryMs: number | undefined
-  /** Section 9.2.6: it removes a byte order mark, and replaces invalid UTF-8 by U+FFFD. */
+  /** Removes a byte order mark and replaces invalid UTF-8 by U+FFFD, as section 9.2.6 requires. */
   readonly #decoder = new TextDecoder()
   #line = ''
   #hasEndedInCr = false

@@ -1,4 +1,4 @@
-// One stream for all tabs of a browser, which over HTTP/1.1 has six connections to a server.
+// One stream for all tabs of a browser, which over HTTP/1.1 has only six connections to a server.
 import { leavable, unlessAborted } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { StreamEvent } from '../transport/types.ts'
@@ -11,7 +11,7 @@ import {
   type Timing,
 } from './subscription.ts'
 
-/** Undefined outside a page, without channels, and without storage. */
+/** Undefined outside a page, without channels, and with storage forbidden. */
 export function channelOf(requests: Requests, purpose: string): BroadcastChannel | undefined {
   try {
     return globalThis.document && new BroadcastChannel(`carillon ${purpose} ${requests.base}`)
@@ -21,8 +21,8 @@ export function channelOf(requests: Requests, purpose: string): BroadcastChannel
 }
 
 /**
- * Outside a page, without Web Locks, BroadcastChannel or the code of the tabs, each tab has its own
- * stream.
+ * Outside a page, or without Web Locks, BroadcastChannel or the code of the tabs, each tab has its
+ * own stream.
  */
 export function openSharedStream(
   requests: Requests,

@@ -53,8 +53,8 @@ export type StreamWatcher = {
 }
 
 /**
- * Reads nothing ahead of `next()`. `return()`, as by `break`, closes the connection even during
- * `next()`.
+ * Reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection even
+ * while `next()` waits.
  */
 export function openStream(
   requests: Requests,
@@ -124,7 +124,7 @@ class Subscription {
       this.#isGreeted = false
       if (!canStream) return yield* this.#poll(drop.signal)
       reader = await this.#open(drop)
-      // The next connection has the new token. A failed renewal leaves this one.
+      // The next connection has the new token. A failed renewal leaves this connection open.
       const end = () => abort(drop)
       this.#requests.tokens?.replaced(drop.signal).then(end, end)
       return yield* this.#read(reader, drop)
@@ -143,7 +143,7 @@ class Subscription {
     }
   }
 
-  /** Requests changes instead of a stream: `hello`, and `resync` after each change. */
+  /** Requests changes instead of a stream: yields `hello`, and `resync` after each change. */
   async *#poll(signal: AbortSignal): AsyncGenerator<StreamEvent, never> {
     const requests = this.#requests
     for (;;) {
@@ -215,12 +215,12 @@ class Subscription {
     }
   }
 
-  /** Undefined for a newer server's type; its position counts all the same. */
+  /** Undefined for a type that only a newer server knows; its position counts all the same. */
   #eventOf({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
     const known = eventTypes.includes(type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position
     if (known && type !== 'hello') this.#resetFailures()
-    // A hello before a resync has no id: until then, the requested position stays.
+    // A hello before a resync has no id: the requested position stays until the resync.
     return known && { type, position: String(this.#position ?? ''), ...known }
   }
 

@@ -6,7 +6,7 @@ import { networkError } from './errors.ts'
 
 export type Signals = readonly (AbortSignal | undefined)[]
 
-/** One listener serves all, because Node 20 warns of a leak at the eleventh. */
+/** A signal has one listener, because Node 20 warns of a leak at the eleventh. */
 const waiting = new WeakMap<EventTarget, Set<() => void>>()
 
 function callAll({ target }: Event): void {
@@ -44,7 +44,7 @@ export function throwIfAborted(signal?: AbortSignal): void {
 
 /**
  * Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`,
- * and at the end.
+ * and aborts at the end.
  */
 export async function following<Result>(
   signals: Signals,
@@ -64,7 +64,7 @@ export async function following<Result>(
   }
 }
 
-/** The caller finally aborts `own`, which removes the listeners. */
+/** At the end the caller aborts `own`, which removes the listeners. */
 export function follow(signals: Signals, own: AbortController): void {
   for (const signal of signals) {
     if (!signal) continue
@@ -90,7 +90,7 @@ export function unlessAborted<Result>(
   return first.finally(end)
 }
 
-/** `onStart` gets a function that ends the wait. */
+/** `onStart` gets a function that ends the wait early. */
 export function pause(
   ms: number,
   signal?: AbortSignal,
@@ -104,7 +104,7 @@ export function pause(
   return unlessAborted(over, signal).finally(() => clearTimeout(timer))
 }
 
-/** A bare generator would delay `return()`, as by `break`, until `next()` settles. */
+/** A bare generator would delay `return()`, which a `break` calls, until `next()` settles. */
 export function leavable<Event>(
   signals: Signals,
   events: (signal: AbortSignal) => AsyncGenerator<Event, void>,

@@ -55,8 +55,8 @@ const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.
 
 export class Requests {
   /**
-   * React Native cannot read an arriving body, so a stream never begins. The first response shows
-   * it.
+   * React Native cannot read a body while it arrives, so a stream never begins. The first response
+   * shows this.
    */
   canStream: boolean = 'body' in (globalThis.Response?.prototype ?? {})
   session: AbortController = new AbortController()
@@ -76,7 +76,9 @@ export class Requests {
     this.tokens = auth === 'cookie' ? undefined : new Tokens(auth, tokenTimeoutMs)
   }
 
-  /** Throws TypeError if `baseUrl` is relative without a page, as during server-side rendering. */
+  /**
+   * Throws TypeError if `baseUrl` is relative and there is no page, as in server-side rendering.
+   */
   get base(): URL {
     try {
       return new URL(this.#baseUrl, globalThis.location?.href)
@@ -110,7 +112,7 @@ export class Requests {
     await this.#receive(call, (_, { status }) => status === 204 || undefined)
   }
 
-  /** A browser reports a 401 as an error, so a page with a cookie uses the route without one. */
+  /** A browser reports a 401 as an error, so pages with a cookie use the route that sends none. */
   me(options?: Omit<Call, 'path'>): Promise<Me | null> {
     // A 401 tells the client that it needs another token.
     const path = this.tokens ? 'api/me' : 'api/session'
@@ -135,7 +137,7 @@ export class Requests {
     }
   }
 
-  /** `read`: undefined, or a throw, for a response that is not Carillon's. */
+  /** `read` returns undefined, or throws, for a response that is not Carillon's. */
   #receive<Result>(
     call: Call,
     read: (text: string, response: Response) => Result | undefined,
@@ -175,7 +177,8 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // A redirect could send the token or password to another server. Workers lack `error`.
+      // A redirect could send the token or password to another server. Not `error`, which Workers
+      // lack.
       redirect: 'manual',
       // It arrives even if the page is left at once.
       keepalive: method !== 'GET' && body === undefined,
@@ -226,8 +229,8 @@ function headersOf(fields: Record<string, string>): Headers {
     try {
       headers.set(name, value)
     } catch {
-      // The message has no value, which may be a secret. From `fetch`, a TypeError counts as a
-      // network failure.
+      // The message leaves out the value, which may be a secret. A TypeError of `fetch` would count
+      // as a network failure.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers
@@ -241,7 +244,7 @@ export function idInPath(id: string, message: string): string {
   return id
 }
 
-/** Refuses a text that is no segment of a path. `what`: `a key`. */
+/** Refuses a text that cannot be a segment of a path. `what`: `a key`. */
 export function nameInPath(name: string, what: string): string {
   if (['', '.', '..'].includes(name))
     throw new CarillonError('INVALID_REQUEST', `"${name}" cannot be ${what}`, { status: 400 })

@@ -14,11 +14,11 @@ export type TokenRequest = { reason: TokenReason; token?: string | undefined }
 export type TokenResult = string | { token: string | null } | null
 export type TokenSource = (request: TokenRequest) => TokenResult | Promise<TokenResult>
 
-/** `token` is empty without a user. Times by `performance.now()`; infinite without an end. */
+/** `token` is empty without a user. Times by `performance.now()`; infinite if it has no end. */
 type Held = { token: string; exp: number; renewAt: number; endsAt: number }
 
 const maxLeadMs = 30_000
-/** A failed renewal is repeated after half of the remaining time, but not sooner. */
+/** A failed renewal is repeated after half of the remaining time, but not sooner than this. */
 const minRetryMs = 1_000
 export const maxTimerMs = 2 ** 31 - 1
 
@@ -139,7 +139,7 @@ function shapeOf(result: unknown): string {
   return `an object without a token; its members: ${Object.keys(result)}`
 }
 
-/** Browsers differ in messages of network failures. Another TypeError is a defect of `auth`. */
+/** Browsers word network failures differently. Any other TypeError is a defect of `auth`. */
 function failureOf(cause: unknown): CarillonError {
   if (isCarillonError(cause)) return cause
   const isNetwork =
@@ -161,7 +161,7 @@ function heldOf(token: string): Held {
   return { token, exp, renewAt: endsAt - leadMs, endsAt }
 }
 
-/** Seconds since 1970; NaN for a missing one. */
+/** Seconds since 1970; NaN for a missing claim. */
 function claimsOf(token: string): { exp: number; iat: number } {
   try {
     const { exp, iat } = JSON.parse(

@@ -43,7 +43,7 @@ export class Leader {
         timing,
         watcher,
       )) {
-        // If another tab stole the lock, that sends the events from here on.
+        // If another tab stole the lock, that tab sends the events from here on.
         signal.throwIfAborted()
         if (!areOfOneInbox(event.position, log.position)) {
           log.moves++
@@ -77,7 +77,7 @@ export class Leader {
     log.add(event)
   }
 
-  /** Other tabs share the cookie, and their own request would not give the reason. */
+  /** The other tabs share the cookie, but their own requests would not learn the reason. */
   async #shareError(error: unknown): Promise<void> {
     const { proof, channel, functions } = this.#tab
     if (proof !== 'session' || !(error instanceof functions.CarillonError) || error.status !== 401)
@@ -86,7 +86,7 @@ export class Leader {
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
-  /** Sends a resync without the missed events. */
+  /** Sends a resync if the missed events are not kept. */
   #respond(message: Message, isRetry = false): void {
     const { log, channel, silenceMs, functions } = this.#tab
     const { versionOf } = functions

@@ -11,7 +11,7 @@ export class TabLog {
   position: Position | undefined
   /** Undefined until the leader confirms a position. */
   last: StreamEvent | undefined
-  /** Moves to another inbox in a row, without a change in between. */
+  /** Counts moves to another inbox in a row, without a change in between. */
   moves = 0
   readonly #functions: ClientFunctions
   #kept: StreamEvent[] = []
