@@ -23,13 +23,11 @@ export function go(place: Place): void {
   else location.hash = hashOf(place)
 }
 
-/** Undefined for another fragment. */
 export function placeOf(hash: string): Place | undefined {
   const wanted = hash.length > 1 ? hash : '#start'
   return places.find((place) => hashOf(place) === wanted)
 }
 
-/** Steps have their short names. */
 export function nameOf(texts: Texts, place: Place): string {
   return textAt({ ...texts.titles, ...texts.places }, place)
 }

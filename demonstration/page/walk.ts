@@ -4,7 +4,7 @@ import { dataIn, elsewhere, type Lane, restricted, type World } from './world.ts
 
 export const stepIds = ['without-proof', 'sign-in', 'with-proof', 'inbox'] as const
 export type StepId = (typeof stepIds)[number]
-/** The step sends the first. */
+/** The step itself sends the first act. */
 export const inboxActs = ['inbox', 'archive', 'snooze'] as const
 type InboxAct = (typeof inboxActs)[number]
 type Sent = Readonly<Record<Lane, readonly Exchange[]>>

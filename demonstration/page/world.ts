@@ -47,14 +47,14 @@ export class World {
   readonly #titles: readonly string[]
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `titles`: the first notifications'. */
+  /** `titles`: those of the first notifications. */
   constructor(base: string, titles: readonly string[], changed: () => void) {
     this.base = base
     this.#titles = titles
     this.changed = changed
   }
 
-  /** True if it was done; otherwise it failed (`failure`), or is being done. */
+  /** True if the action was done; otherwise it failed (`failure`), or is still running. */
   async run(what: string, action: () => Promise<void>): Promise<boolean> {
     if (this.running === what) return false
     this.failure = undefined

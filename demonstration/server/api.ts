@@ -1,6 +1,6 @@
 // What the page of the demonstration sends and gets. All addresses are below `demonstration/`, relative to the page:
 //
-//   POST visits                 another world for this browser: 201 with its `Visit`, and its cookie
+//   POST visits                 a new world for this browser: 201 with its `Visit`, and its cookie
 //   GET  visit                  the present `Visit`
 //   GET  exchanges/:n           an `Exchange`, by the field `Carillon-Exchange` of its response
 //   POST controls/:action       changes the world (controls.ts), such as `advance` with `{ seconds: 960 }`
@@ -37,8 +37,8 @@ export type Step = { name: string; detail: string; algorithm?: string; kid?: str
 export type Exchange = {
   n: number
   /**
-   * `thief`: another browser at another address. `script`: so the page says of its foreign script;
-   * the server saw the browser.
+   * `thief`: another browser at another address. `script`: the page says so of its foreign script;
+   * for the server it was the browser.
    */
   by: 'browser' | 'thief' | 'other-site' | 'script'
   to: Target

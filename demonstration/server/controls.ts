@@ -66,7 +66,7 @@ export const controls = {
     await world.service.deliveries.deliver('demonstration', request)
   }),
 
-  /** Copies this request's cookie, and this token. */
+  /** Copies the cookie of this request, and the `token`. */
   steal: control(object({ token: optional(token) }), async (world, wanted, raw) => {
     const { cookie } = world.options.cookies
     world.stolen.session = sessionSecret(raw.headers.cookie, cookie.name) ?? undefined
@@ -122,7 +122,7 @@ export const controls = {
 
 type Wanted = { proof: 'session' | 'token'; method: 'GET' | 'POST'; path: string }
 
-/** Through this process's listener, as a browser would. Throws CONFLICT without such a proof. */
+/** Sends to this process's listener, as browsers would. Throws CONFLICT without such a proof. */
 async function byThief({ options, stolen }: World, wanted: Wanted, raw: IncomingMessage) {
   const { method, proof: by } = wanted
   const copy = stolen[by]

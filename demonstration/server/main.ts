@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { serveDemonstration } from './serve.ts'
 import type { ChildSettings, Started } from './settings.ts'
 
-/** Its readers never delay the service's users. */
+/** Readers of the demonstration never delay the service's users. */
 const niceness = 10
 
-// The service ends it after its own last request, but Ctrl-C reaches this process, too.
+// The service ends this process after its own last request, but Ctrl-C reaches both.
 process.on('SIGINT', () => {})
 process.once('message', async (settings: ChildSettings) => {
   setPriority(niceness)

@@ -16,7 +16,7 @@ import type { ComposedService, WorldOptions } from './world.ts'
 
 type Options = {
   name: string
-  /** Only its sessions and clock are used. */
+  /** Only the service's sessions and clock are used. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
   world: Pick<WorldOptions, 'id' | 'cookies' | 'way'>
   stepsOf: (n: number) => Step[]
@@ -38,7 +38,7 @@ export class OtherServer {
     const { id, way } = options.world
     const url = way.urlOf('service/.well-known/jwks.json')
     const headers = { 'Carillon-Visit': id, ...way.fieldsOf('127.0.0.1', 'machine') }
-    // Read once, which is the point of a public key. An unknown key id reads it again.
+    // Keys are read once, which is the point of a public key. An unknown key id reads them again.
     this.keys = createRemoteJWKSet(url, {
       headers,
       cooldownDuration: 0,
@@ -88,9 +88,7 @@ export class OtherServer {
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 
-  /**
-   * Verifies as examples/offline-tokens does (RFC 9068). A token with a scope opens only the inbox.
-   */
+  /** Verifies as examples/offline-tokens does (RFC 9068). Tokens with a scope open only inboxes. */
   async #userOfToken(token: string): Promise<string | undefined> {
     const { config, now } = this.#options.service
     const issuer = config.publicUrl
@@ -123,7 +121,7 @@ export class OtherServer {
   }
 }
 
-/** A forger can write anything there. */
+/** A forger can write anything into the header. */
 function keyNamedBy(token: string): Pick<Step, 'algorithm' | 'kid'> {
   try {
     const { alg, kid } = decodeProtectedHeader(token)

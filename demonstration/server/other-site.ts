@@ -36,7 +36,7 @@ export const otherSite = forAnyone({
   },
 })
 
-/** The form comes from a frame; the console would report its response. */
+/** The form comes from a frame; without this, the console would report its response. */
 export function allowFrame(response: ServerResponse): void {
   const { writeHead } = response
   response.writeHead = ((status: number, fields: OutgoingHttpHeaders) => {

@@ -30,7 +30,7 @@ import { configOf, type Passed, type Way, type World, type WorldOptions } from '
 import { Worlds } from './worlds.ts'
 
 type Needs = { worlds: Worlds }
-/** Only this process sends as another than the browser. */
+/** Only this process can send as anybody else than the browser. */
 type Known = { body: Body; by: Passed['by'] }
 type Sources = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
 
@@ -114,7 +114,7 @@ export async function serveDemonstration(
   cost?: HashCost,
 ) {
   const place = `${settings.prefix}/demonstration`
-  // The service keeps its connections, and an ending one would fail a request.
+  // The service keeps its connections: one that ends would fail a request on its way.
   const server = createServer({ keepAliveTimeout: 0 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,4 +1,4 @@
-/** What this process knows of the service: no setting and no secret. */
+/** What the demonstration's process knows of the service: no setting and no secret. */
 export type ChildSettings = {
   /** Only the service's requests have it. */
   secret: string
@@ -9,5 +9,5 @@ export type ChildSettings = {
   places: number
 }
 
-/** `folder`: this user's temporary files. */
+/** `folder`: for this user's temporary files. */
 export type Started = { port: number; folder: string }

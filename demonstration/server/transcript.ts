@@ -11,7 +11,8 @@ const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|
 const maxBodyBytes = 16 * 1024
 
 /**
- * Cuts a longer body. `#bytes` has a character for each byte, so byte by byte takes no more memory.
+ * Cuts a longer body. `#bytes` has a character for each byte, so arriving byte by byte takes no
+ * more memory.
  */
 export class Body {
   #bytes = ''
@@ -41,7 +42,7 @@ export function copyOfBody(request: IncomingMessage): Body {
   return body
 }
 
-/** Runs before the client can have the message. A response to HEAD has no body. */
+/** Calls the listener before the client can have the message. A response to HEAD has no body. */
 export function onSent(response: ServerResponse, listener: (message: Message) => void): void {
   const body = new Body()
   for (const name of ['write', 'end'] as const) {
@@ -63,7 +64,8 @@ function headOf(response: ServerResponse): Omit<Message, 'body'> {
 }
 
 /**
- * `…` replaces the visitor's own: other cookies, and credentials but a bearer token of the page.
+ * `…` replaces what is the visitor's own: other cookies, and credentials except a bearer token of
+ * the page.
  */
 export function requestOf(request: IncomingMessage, names: ReadonlySet<string>): Message {
   const { method, url, httpVersion, rawHeaders } = request
@@ -91,7 +93,6 @@ export function keepCookies(
     if (rawHeaders[i]?.toLowerCase() === 'cookie') rawHeaders[i + 1] = headers.cookie
 }
 
-/** '' for none. */
 export function onlyCookies(field: string, names: ReadonlySet<string>): string {
   const kept = cookiePairs(field).filter(({ name }) => names.has(name))
   return stripBlanks(kept.map(({ pair }) => pair).join(';'))
@@ -109,7 +110,7 @@ const ofProxies = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|.*-(?:client|
 
 /**
  * Removes the additions of the service (pass-on.ts) and proxies, and returns the facts. Undefined
- * for another process.
+ * for another process's request.
  */
 export function takeFacts(
   { rawHeaders, headers }: IncomingMessage,

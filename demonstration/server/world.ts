@@ -30,7 +30,7 @@ export type WorldOptions = {
   /** This process's milliseconds. */
   wall: () => number
   monotonic: () => number
-  /** All visitors share one hash at a time; no log. */
+  /** Hashes one password at a time for all visitors. */
   passwords: Passwords
   log: Log
   way: Way
@@ -176,7 +176,7 @@ async function composeService(options: WorldOptions) {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
-  // An outage leaves the store reachable here.
+  // Controls use this store, which an outage leaves reachable.
   return { ...composition, config, store, state, userId, now: clock.now, rows: rows.now, end }
 }
 
@@ -194,7 +194,10 @@ function rowsIn(path: string, userId: string) {
   return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
-/** Of the service's settings only addresses apply, and HSTS: browsers keep a host's last policy. */
+/**
+ * Of the service's settings only the addresses apply, and HSTS, because browsers keep a host's last
+ * policy.
+ */
 export function configOf({
   url,
   prefix,

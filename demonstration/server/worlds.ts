@@ -26,7 +26,7 @@ export class Worlds {
     this.visitCookie = { ...this.#cookie('carillon-visit'), sameSite: 'Strict' }
   }
 
-  /** `__Host-` would require `Path=/`. These replace no cookie of the service. */
+  /** `__Host-` would require `Path=/`. These cookies replace none of the service. */
   #cookie(name: string): Cookie {
     const { url, prefix } = this.#options.settings
     const isSecure = url.startsWith('https:')
@@ -48,7 +48,7 @@ export class Worlds {
     const id = idOf(secret)
     const visit: Visit = { endsAt: at + idleMs }
     this.#visits.set(id, visit)
-    // One start at a time, because each takes 150 ms of processor time.
+    // One start at a time, because each takes some 150 ms of processor time.
     const turn = Promise.all([this.#turn, ended]).then(() => this.#start(id))
     this.#turn = turn.catch(() => this.#visits.delete(id))
     visit.world = await turn
@@ -93,7 +93,7 @@ export class Worlds {
     return visit.world
   }
 
-  /** Never rejects, since the process removes the rest. */
+  /** Never rejects: the end of the process removes the rest. */
   async #end(id: string): Promise<void> {
     const visit = this.#visits.get(id)
     this.#visits.delete(id)
@@ -107,7 +107,7 @@ export class Worlds {
   }
 }
 
-/** Public; 128 bits of the hash suffice. */
+/** The id is public; 128 bits of the hash suffice. */
 function idOf(secret: string): string {
   return hashOf(secret).slice(0, 22)
 }

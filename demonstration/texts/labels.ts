@@ -156,7 +156,7 @@ export const labels = {
     ],
     'origin:none': ['another site’s origin', 'von einer anderen Website', 'vient d’un autre site'],
   },
-  /** If another than the owner gets the response. */
+  /** Said if somebody other than the owner gets the response. */
   gets: {
     thief: ['the thief gets in', 'der Dieb hat Zugriff', 'le voleur a accès'],
     'other-site': ['the form acts', 'das Formular kommt durch', 'le formulaire passe'],

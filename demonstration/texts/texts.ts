@@ -26,7 +26,6 @@ export function filled(text: string, ...values: unknown[]): string {
   return values.reduce<string>((rest, value) => rest.replace('#', String(value)), text)
 }
 
-/** '' for none. */
 export function textAt(texts: Readonly<Record<string, string>>, name: string): string {
   return texts[name] ?? ''
 }

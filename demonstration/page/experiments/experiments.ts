@@ -19,8 +19,8 @@ import {
 type Note = keyof Texts['notes']
 type Exchanges = Record<Lane, readonly Exchange[]>
 /**
- * `notes`: beside the lanes; those of the label by default. `values`: in them, times in
- * milliseconds. `readings`: what a script read; `works` for a proof.
+ * `notes`: sentences beside the lanes; those of the label by default. `values`: in the notes, times
+ * in milliseconds. `readings`: what a script read; `works` for a proof.
  */
 export type Act = Exchanges & {
   label: keyof Texts['acts']
@@ -30,7 +30,7 @@ export type Act = Exchanges & {
 }
 export type Way = keyof Texts['balancer']
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
-/** By experiment and cell, such as `stolen token this`. */
+/** Keyed by experiment and cell, such as `stolen token this`. */
 type Predictions = Record<string, boolean>
 
 export type Outcome = {
@@ -268,7 +268,6 @@ type Experiment = {
 const atBoth = ['session this', 'session other', 'token this', 'token other'] as const
 const withoutOther = ['session this', 'token this', 'token other'] as const
 const inPage = ['session page', 'token page', 'token storage'] as const
-/** `by`: as in the plan. */
 export const experiments = {
   stolen: { by: 'thief', cells: atBoth, run: stolen },
   signOut: { by: 'thief', cells: atBoth, run: signOut },

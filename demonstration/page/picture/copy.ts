@@ -1,4 +1,4 @@
-// Copies a text, or a picture as a file with its look in the elements.
+// Copies a text, or a picture as a file with its look written into its elements.
 import { keyed } from 'lit/directives/keyed.js'
 import { html } from 'lit/html.js'
 import type { Texts } from '../../texts/texts.ts'
@@ -34,8 +34,8 @@ function pictureBeside(button: HTMLElement): string {
 type Source = string | ((button: HTMLElement) => string)
 
 /**
- * Plain HTTP beyond localhost has no clipboard, so the text is selected. Of another source, nothing
- * was copied yet.
+ * Plain HTTP beyond localhost has no clipboard, so the text is selected. Keyed by source, since
+ * nothing of another was copied yet.
  */
 export function copyView(texts: Texts, label: string, source: Source) {
   const press = async ({ currentTarget }: Event) => {

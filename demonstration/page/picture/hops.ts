@@ -1,5 +1,5 @@
-// An exchange's hops, with each call that decided its response. What a thief gets is bad, what is
-// refused to a thief is good.
+// An exchange's hops, with each call that decided its response. By colour, what a thief gets is
+// bad, what is refused to a thief is good.
 import type { Exchange, Step } from '../../server/api.ts'
 import { type Texts, textAt } from '../../texts/texts.ts'
 import type { Cell } from '../experiments/experiments.ts'
@@ -107,8 +107,7 @@ function callsOf(exchange: Exchange, words: Words): Hop[] {
 }
 
 /**
- * Returns a key of `refusals`, such as `store.findSession:none`. A sign-in also looks for an old
- * cookie.
+ * A key of `refusals`, such as `store.findSession:none`. A sign-in also looks for an old cookie.
  */
 function reasonOf(exchange: Exchange, { name, detail, kid }: Step): string {
   if (statusOf(exchange) < 400) return ''

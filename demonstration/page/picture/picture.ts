@@ -22,7 +22,7 @@ type State = { since: number; things: readonly Thing[] }
 export type Scene = { by: Exchange['by']; states: readonly State[]; hops: readonly Hop[] }
 /**
  * `before`: the exchange whose rows exist at the beginning. `cells`: the predictions that it
- * decides. `isLost`: the database. `hasTimes`: draws clock and ends.
+ * decides. `isLost`: the database is lost. `hasTimes`: draws clock and ends.
  */
 export type Told = {
   exchanges: readonly Exchange[]
@@ -147,7 +147,6 @@ function keptThings(lane: Lane, { by, isLost }: Told, kept: Kept, { texts }: Wor
   const list = isToken && kept.revoked > 0 ? `${things.revoked}${kept.revoked}` : undefined
   if (isToken) shown.push(thing('server', things.keyPair, lane))
   if (list) shown.push(thing('server', list, lane))
-  // A lost database cannot be read.
   if (isLost) return [...shown, thing('store', things.gone, 'bad')]
   const row = kept.hasRow ? thing('store', things.row, lane) : thing('store', things.noRow)
   const asides = kept.asides.map((name) => thing('store', things[name]))

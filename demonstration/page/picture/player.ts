@@ -15,7 +15,7 @@ export class Player {
     this.#changed = changed
   }
 
-  /** Without motion, all hops are there at once. An undefined moment is only planned. */
+  /** If readers want no motion, all hops show at once. An undefined moment is only planned. */
   show(moment: unknown, hops: number): void {
     if (moment === this.#shown && moment !== undefined) return
     this.#shown = moment
@@ -43,7 +43,7 @@ type Bar = {
   acts: unknown
 }
 
-/** `lanes`: a sentence for each hop. `acts`: beside the slider. */
+/** `lanes`: a sentence for each hop. `acts`: what is beside the slider. */
 export function barView({ player, texts }: Stage, { moment, lanes, acts }: Bar) {
   const hops = Math.max(...lanes.map(({ length }) => length))
   player.show(moment, hops)

@@ -15,7 +15,7 @@ import {
   type World,
 } from '../world.ts'
 
-/** Two experiments with a thief measure all. */
+/** Two experiments with a thief measure all values. */
 export type Measured = { stolen?: Outcome; signOut?: Outcome }
 export type Finding = {
   measured?: Measured
@@ -27,7 +27,7 @@ export async function measure(world: World): Promise<Measured> {
   return { stolen: await outcomeOf('stolen', world), signOut: await outcomeOf('signOut', world) }
 }
 
-/** `seconds`: a copy works so long. The first of two is longer: it needs renewals. */
+/** `seconds`: how long a copy works. The first of two is longer: it needs renewals. */
 export type Theft = {
   lane: Lane
   act: 'unnoticed' | 'signOut'
@@ -49,7 +49,7 @@ export function theftsIn({ stolen, signOut }: Measured): Theft[] {
   ]
 }
 
-/** 0 for a refused copy, else as long as its token says. */
+/** 0 for a refused copy, otherwise as long as its token says. */
 function secondsOf(exchange: Exchange | undefined): number {
   return exchange && statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }
