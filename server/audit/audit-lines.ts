@@ -1,5 +1,5 @@
-// An import has tens of thousands of entries: the log gets the first, then one line a second with a
-// count.
+// An import has tens of thousands of entries at once: the log gets the first, then one line a
+// second with a count.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
@@ -55,7 +55,7 @@ export class AuditLines {
   }
 }
 
-/** Details replace no other field. */
+/** No detail replaces another field. */
 export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
   const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
   const facts = { ...more, auditId, ...(isCount && { count }) }

@@ -27,12 +27,12 @@ export type AuditQuery = {
 export function* record(entries: readonly AuditEntry[] = []): Write<void> {
   if (entries.length === 0) return
   yield* insert(entries)
-  // Commands have no log: services write their lines.
+  // Commands have no log: the services write their lines.
   if (entries.some(({ actor }) => actor === 'operator')) yield* signal({ about: 'audit' })
   yield { kind: 'record', entries }
 }
 
-/** The log has their lines: listeners get only what notifies operators. */
+/** The log already has these lines: listeners get only what notifies operators. */
 export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
   yield* insert(entries)
   const ofOperators = entries.filter(({ event }) => eventsForOperators.has(event))
@@ -40,7 +40,7 @@ export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
     yield { kind: 'record', entries: ofOperators.map((entry) => ({ ...entry, isLogged: true })) }
 }
 
-/** An entry about a user erased by then names none (U2). */
+/** An entry about a user erased by then names no user (U2). */
 function* insert(entries: readonly AuditEntry[]): Write<void> {
   const rows = entries.map(({ detail, ...entry }) => ({
     ...entry,
@@ -57,7 +57,7 @@ function* insert(entries: readonly AuditEntry[]): Write<void> {
 
 export type OfSignIn = { userId: string; signInId: string; event: string }
 
-/** A sign-in's id has its time. */
+/** A sign-in's id has the time of its beginning. */
 export function* isRecorded({ userId, signInId, event }: OfSignIn): Read<boolean> {
   return yield* exists`
     select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
@@ -116,7 +116,7 @@ function toEntry({ detail, ...entry }: Row): AuditEntry {
 }
 
 export function* removeOldAudit(before: number): Write<number> {
-  // In a subquery that reads every node, Citus locks no rows.
+  // Citus locks no rows if a subquery reads every node.
   const oldest = yield* get<{ last: string | null }>`
     select max(id) as last from (select id from audit where id < ${firstIdAt(before)} order by id limit 1000) oldest`
   return oldest?.last ? yield* run`delete from audit where id <= ${oldest.last}` : 0

@@ -7,7 +7,7 @@ import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
 export type Source = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'> & {
-  /** The user of a command. */
+  /** The system user who runs a command. */
   by?: string
 }
 
@@ -50,7 +50,7 @@ export function recorded(
   return { audit: [auditEntry(source, { ...facts, at: now() })] }
 }
 
-/** `detail` has no secret. */
+/** `detail` must not contain a secret. */
 export function auditEntry(
   source: Source,
   { event, at, ...facts }: Facts & { at: number },
@@ -65,7 +65,7 @@ export function auditEntry(
 
 // A User-Agent can be any text, so labels have our words or one short product name.
 
-/** The first match counts, because browsers also name others. */
+/** The first match counts: browsers also name those that they are built on. */
 const browsers: readonly [name: string, shape: RegExp][] = [
   ['Edge', /\bEdg(e|A|iOS)?\//],
   ['Opera', /\b(OPR|Opera|OPiOS)\//],

@@ -74,7 +74,7 @@ export const events = {
 
 export type EventName = keyof typeof events
 
-/** They notify each operator. */
+/** Such an entry notifies each operator. */
 export const eventsForOperators: ReadonlySet<string> = new Set<EventName>([
   'webhook-disabled',
   'mails-refused',

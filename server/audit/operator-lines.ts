@@ -8,14 +8,14 @@ import type { AuditLines } from './audit-lines.ts'
 /** Commits take time, and clocks differ. */
 const lateMs = 60_000
 const maxAtOnce = 1_000
-/** A start notifies users of younger entries. For 24 hours, an entry is not delivered twice. */
+/** A start notifies of younger entries. For 24 hours, an entry is not delivered twice. */
 const notedWithinMs = 23 * 3_600_000
 
 type Dependencies = {
   store: Store
   lines: AuditLines
   now: () => number
-  /** Entries from before the start may have been noted. */
+  /** Entries from before the start may have been noted already. */
   note: (entry: AuditEntry) => Promise<void>
 }
 

@@ -1,4 +1,5 @@
-// Records refused sign-ins. They need no proof, so lines and rows are limited (L1, L2, A16).
+// Records refused sign-ins. Anybody can cause one, so lines and rows are limited and the rest
+// counted (L1, L2, A16).
 import { counts } from '../basics/counts.ts'
 import { type CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'

@@ -1,4 +1,4 @@
-// Can the clock be believed when rows are removed by age?
+// Decides whether the clock can be believed when rows are removed by age.
 import { madeAt } from '../basics/ids.ts'
 import { all, lock, type Read, send, type Write } from '../store/statements.ts'
 

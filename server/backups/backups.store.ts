@@ -1,7 +1,7 @@
 // A row is also its node's claim.
 import { all, get, type Read, run, send, type Write } from '../store/statements.ts'
 
-/** A node renews its claim each minute. After five minutes without, it has died. */
+/** A node renews its claim each minute. After five minutes without renewal, it has died. */
 const claimMs = 5 * 60_000
 const retryMs = 3_600_000
 
@@ -18,8 +18,8 @@ export type ScheduledBackup = {
 type Claim = Pick<ScheduledBackup, 'dueAt' | 'node' | 'path'> & { at: number }
 
 /**
- * One caller gets the claim; another after five minutes without renewal, or an hour after a
- * failure.
+ * Only one caller gets the claim; another does after five minutes without renewal, or an hour after
+ * a failure.
  */
 export function* claimBackup({ dueAt, node, path, at }: Claim): Write<boolean> {
   const added = yield* run`
@@ -43,7 +43,7 @@ export function* renewBackup({ dueAt, path, at }: Omit<Claim, 'node'>): Write<bo
 
 type End = Omit<Claim, 'node'> & Pick<ScheduledBackup, 'bytes' | 'failure'>
 
-/** Changes nothing after another node's claim. */
+/** Changes nothing if another node has the claim. */
 export function* endBackup({ dueAt, path, at, bytes, failure }: End): Write<void> {
   yield* send`
     update scheduled_backup set ended_at = ${at}, renewed_at = ${at}, bytes = ${bytes}, failure = ${failure}
@@ -60,7 +60,7 @@ export function* forgetBackup(dueAt: number): Write<void> {
   yield* send`delete from scheduled_backup where due_at = ${dueAt}`
 }
 
-/** 0 without a success yet, undefined if none was ever due. */
+/** 0 if no backup has succeeded yet, undefined if none was ever due. */
 export function* lastBackupAt(): Read<number | undefined> {
   const row = yield* get<{ count: number; at: number | null }>`
     select count(*) as count, max(case when bytes is not null then ended_at end) as at from scheduled_backup`

@@ -1,5 +1,5 @@
-// One node makes the daily backup, without the service's secret, in a separate process, and reads
-// it back before naming it.
+// One node makes the daily backup, without the service's secret, in a separate process, so that no
+// request waits, and reads it back before naming it.
 import { execFile } from 'node:child_process'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,7 +22,7 @@ import {
 const dayMs = 24 * 3_600_000
 const everyMs = 30_000
 const renewMs = 60_000
-/** A draft that does not grow is a killed process's. */
+/** A draft that does not grow was left by a killed process. */
 const draftMs = 3_600_000
 const draft = /^carillon-[\dTZ-]{20}\.gz\.[\da-f]{12}\.part$/
 const program = fileURLToPath(new URL('../bin/launch.js', import.meta.url))
@@ -48,7 +48,7 @@ export class ScheduledBackups {
     this.#timer = setInterval(() => void this.run(), everyMs).unref()
   }
 
-  /** Joins a running call. */
+  /** A call joins the running one. */
   run(): Promise<void> {
     this.#running ??= this.#makeDue()
       // If the database is away, the next turn tries again.
@@ -59,7 +59,7 @@ export class ScheduledBackups {
     return this.#running
   }
 
-  /** Leaves nothing of a running backup. */
+  /** Ends a running backup, and leaves nothing of it. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     this.#ending.abort()
@@ -81,7 +81,7 @@ export class ScheduledBackups {
       await store.write(endBackup, { dueAt, path, at: wall(), bytes, failure: null })
       log.info({ event: 'backup-made', path, bytes }, 'a backup was made and read back')
     } catch (error) {
-      // The next start makes it again.
+      // The next start makes the backup again.
       if (this.#ending.signal.aborted) return await store.write(forgetBackup, dueAt)
       const failure = failureOf(error)
       log.error(
@@ -105,7 +105,10 @@ export class ScheduledBackups {
     })
   }
 
-  /** Removes only files of this database's rows, of recorded size, and killed processes' drafts. */
+  /**
+   * Removes only files of this database's rows, if they have the recorded size, and killed
+   * processes' drafts.
+   */
   async #removeOld(): Promise<void> {
     const { store, schedule, wall } = this.#dependencies
     removeDrafts(schedule.folder, wall() - draftMs)
@@ -139,7 +142,7 @@ function failureOf(error: unknown): string {
   return line.replace(/^carillon: /, '') || messageOf(error)
 }
 
-/** Creates the folder and a small file. Undefined if backups can be there. */
+/** Creates the folder, and tries a small file. Undefined if backups can be made there. */
 export function folderFault(folder: string): string | undefined {
   const probe = join(folder, `.carillon-${process.pid}.part`)
   try {

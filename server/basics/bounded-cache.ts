@@ -1,5 +1,5 @@
 // A cache of at most twice its bound. A used entry moves to the young of two Maps. When that is
-// full, the old one goes.
+// full, the old Map is dropped.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {
@@ -20,7 +20,7 @@ export class BoundedCache<Value> {
     return old?.value
   }
 
-  /** `weight`: in the bound's unit. Drops a heavier entry. */
+  /** `weight`: in the bound's unit. Keeps no heavier entry. */
   set(key: string, value: Value, weight: number): void {
     if (weight > this.#maxWeight) return
     this.#weight += weight - (this.#young.get(key)?.weight ?? 0)

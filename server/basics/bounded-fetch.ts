@@ -1,5 +1,5 @@
-// A bounded request to a service of the operator's choice. It refuses redirects: no lie makes us
-// contact another address (SSRF).
+// A request, bounded in time and size, to a service of the operator's choice. Redirects are
+// refused: a lying service makes us contact no other address (SSRF).
 import { CarillonError } from './errors.ts'
 
 export type Bounds = {

@@ -7,9 +7,9 @@ export type TimeSources = {
 }
 
 const minReportedMs = 5_000
-/** Clocks of one machine drift by a few millionths, so the time would run ahead. */
+/** Clocks of one machine drift by a few millionths: without this, the time would run ahead. */
 const maxDrift = 20e-6
-/** Fractions must not lose a millisecond. */
+/** Arithmetic with fractions must not lose a millisecond. */
 const rounding = 0.01
 
 export class Clock {
@@ -26,7 +26,7 @@ export class Clock {
     this.#onSetBack = onSetBack
   }
 
-  /** In milliseconds since 1970, never less than before. */
+  /** Returns milliseconds since 1970, never less than before. */
   now = (): number => {
     const monotonic = this.#monotonic()
     const wall = this.wall()
@@ -53,7 +53,7 @@ export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at)
 }
 
-/** Returns NaN for no time, and after the year 9999, which `iso` would sort first. */
+/** Returns NaN for an invalid time, and after the year 9999, which `iso` would sort first. */
 export function parseTime(text: string): number {
   const at = Date.parse(text)
   return at < 253_402_300_800_000 ? at : Number.NaN

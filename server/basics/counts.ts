@@ -1,4 +1,5 @@
-// On a hot path, counting costs an addition. The names are closed lists, so clients can add none.
+// On a hot path, counting costs an addition. The names are closed lists, so no client can add a
+// label.
 
 function zeros<const Name extends string>(...names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>

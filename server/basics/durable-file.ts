@@ -1,5 +1,5 @@
 // Writes a small file so that a power failure leaves no partial one: write, fsync, name, fsync the
-// folder for the name.
+// folder, which keeps the name.
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -41,7 +41,7 @@ export function syncFolder(path: string): void {
 }
 
 function withDraft<Result>(path: string, text: Text, publish: (draft: string) => Result): Result {
-  // Process ids can be equal in containers.
+  // In containers all processes can have the same id.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
     createEmpty(draft)
@@ -58,7 +58,7 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
 
 /** The mode is 0700. Syncs each parent, too. */
 export function makeFolder(folder: string): void {
-  // In /proc, Node's `recursive` tries for ever.
+  // With `recursive`, Node would try for ever in /proc.
   const missing: string[] = []
   for (let at = resolve(folder); !fs.existsSync(at); at = dirname(at)) missing.unshift(at)
   for (const made of missing) {

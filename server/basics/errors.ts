@@ -1,4 +1,4 @@
-// The one error type and its codes. http/response/failure.ts makes responses of them.
+// The one error type and its codes. http/response/failure.ts makes a response of an error.
 
 /** docs/inbox/errors.md explains the codes. */
 export const statusOf = {
@@ -57,7 +57,7 @@ type Options = { cause?: unknown } & Partial<
   >
 >
 
-/** Only the log has `cause`. */
+/** `cause` goes to the log only. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
   readonly problem: string
@@ -175,7 +175,7 @@ export function insufficientScope(
   return new CarillonError('FORBIDDEN', problem, { remedy, challenge, refusal: 'scope-missing' })
 }
 
-/** The policy demands a second factor that the sign-in lacks. */
+/** The policy demands a second factor that the sign-in did not prove. */
 export function setupOnly(): CarillonError {
   const remedy =
     'Add one on the account page, or by POST /api/me/factors/totp or POST /api/me/factors/passkeys. If the user has one: POST /api/me/confirm.'

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 
 const maxImmediates = 64
 
-/** `maxMs` of a turn includes what items resume. */
+/** `maxMs` of a turn includes work that items resume. */
 export class WorkInTurns<Item> {
   readonly #handle: (item: Item) => void
   readonly #maxMs: number
@@ -29,7 +29,7 @@ export class WorkInTurns<Item> {
     this.#scheduleTurn()
   }
 
-  /** An item's resumed work ends before the next reads the clock. */
+  /** Work that an item resumes ends before the next reads the clock. */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#waiting.length === 0) return
     this.#isTurnScheduled = true
@@ -81,7 +81,7 @@ export async function endOfTurn(): Promise<void> {
   turnEnd = undefined
 }
 
-/** A call joins a run in progress. */
+/** A call during a run joins that run. */
 export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   return () => {
@@ -95,7 +95,7 @@ export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<R
 const maxWorkers = 8
 const retryMs = 1_000
 
-/** Tries a failed item again. */
+/** An item that fails is tried again. */
 export class WorkQueue<Item> {
   readonly #work: (item: Item) => Promise<void>
   readonly #onFailure: (error: unknown) => void
@@ -112,7 +112,7 @@ export class WorkQueue<Item> {
     this.#waiting.add(item)
     if (this.#workers >= maxWorkers) return
     this.#workers++
-    // Then one read serves several changes of an inbox.
+    // The wait lets one read serve several changes of an inbox.
     void nextTurn().then(() => this.#workThrough())
   }
 

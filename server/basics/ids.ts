@@ -5,7 +5,7 @@ export function newId(at: number): string {
   return `${firstIdAt(at)}-7${randomUUID().slice(15)}`
 }
 
-/** An id of the same moment and ending, 36 of the random bits. */
+/** Returns an id of the same moment and ending, 36 of the random bits. */
 export function newIdBeside(id: string): string {
   return newId(madeAt(id)).slice(0, -endingLength) + endingOf(id)
 }

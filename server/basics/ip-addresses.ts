@@ -13,10 +13,10 @@ export function canonicalAddress(text: string): string | undefined {
   return isIPv6(text) && !text.includes('%') ? ipaddr.process(text).toString() : undefined
 }
 
-/** Not one of this machine, a private network or special use. */
+/** False for addresses of this machine, private networks or special use. */
 export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.parse(address)
-  // It knows no range for IPv4-compatible addresses (RFC 4291, section 2.5.5.1).
+  // ipaddr.js has no range for IPv4-compatible addresses (RFC 4291, section 2.5.5.1).
   const isCompatible =
     parsed instanceof ipaddr.IPv6 &&
     parsed.match(ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number])
@@ -54,7 +54,7 @@ export function coverEverything(texts: readonly string[]): boolean {
   const widest: string[] = []
   const shares: Record<'ipv4' | 'ipv6', number> = { ipv4: 0, ipv6: 0 }
   const ranges = texts.map((text) => parseRange(text) as AddressRange)
-  // Ranges overlap only if one contains the other: those inside no other add up.
+  // Ranges overlap only if one contains the other: those inside no other are summed.
   for (const range of ranges.toSorted((a, b) => a.prefix - b.prefix)) {
     if (isInRanges(range.address, rangesOf(widest))) continue
     widest.push(formatRange(range))
@@ -72,13 +72,14 @@ export function networkOf(address: string, prefix: number): string {
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)
 
-// Who is one client? Budgets count by these groups: no attack goes between two (decision 0039).
+// Who is one client? Budgets count by these groups, so no attack goes between two budgets (decision
+// 0039).
 
 export type Client = {
   /** No signed-in user's act is counted by network. */
   address?: string | undefined
   account: string
-  /** It proves an earlier visit of the user. */
+  /** It proves that the user was here before. */
   device?: string | undefined
 }
 

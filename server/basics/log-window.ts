@@ -1,4 +1,4 @@
-// Counts events of a period for one log line.
+// Counts events of a period, which get one log line.
 export class LogWindow {
   readonly #ms: number
   readonly #onEnd: () => void

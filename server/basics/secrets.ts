@@ -1,15 +1,16 @@
-// Stores and compares secrets, in the same time wherever values differ; tools/lint/secrets.grit
-// refuses other comparisons.
+// Stores and compares secrets. A comparison takes the same time wherever values differ;
+// tools/lint/secrets.grit refuses any other.
 //
 // Each purpose has a key derived from the service's secret, or two while that changes (decision
 // 0044):
-// - `seal` and `open`: what the store reads again. re-sealing.ts needs each sealed column.
+// - `seal` and `open`: what the store reads again. Each sealed column needs its place in
+// re-sealing.ts.
 // - `mac` and `isMac`: what a client brings back.
-// - `mac`: a hash to find or count. Another secret changes it.
+// - `mac`: a hash to find or count. Another secret gives another hash.
 import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 
-/** `timingSafeEqual` throws for different lengths, which would reveal one. */
+/** `timingSafeEqual` throws for different lengths, which would reveal the length. */
 export function equalSecrets(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
@@ -102,7 +103,7 @@ export class Sealing {
     return this.#isChanged() ? this.openWith(purpose, sealed) : undefined
   }
 
-  /** Still accepts what the known secret signed. */
+  /** Still accepts what the secret known so far signed. */
   #isChanged(): boolean {
     const fresh = this.#reread?.()
     if (fresh === undefined || equalSecrets(fresh.current, this.#secrets.current)) return false
@@ -115,7 +116,7 @@ export class Sealing {
     return macWith(this.#keysFor(purpose)[0], text)
   }
 
-  /** All wrong values take the same time. */
+  /** Takes the same time for every wrong value. */
   isMac(purpose: Purpose, text: string, mac: string): boolean {
     const matches = this.#keysFor(purpose).map((key) => equalSecrets(macWith(key, text), mac))
     return matches.includes(true)
@@ -158,7 +159,7 @@ function macWith({ bytes }: Key, text: string): string {
   return createHmac('sha256', bytes).update(text).digest('base64url')
 }
 
-/** It counts attempts, but hides a password typed as a name. 96 bits. */
+/** Attempts can be counted, but a password typed as a name stays hidden. 96 bits. */
 export function nameHasher(sealing: Sealing): (name: string) => string {
   return (name) => sealing.mac('names', name).slice(0, 16)
 }
