@@ -50,7 +50,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { now } = clock
   const observed: Observed = own?.observed ?? ((_, part) => part)
   const lines = new AuditLines(log)
-  // Marks and deliveries record no change by a user, so these have no limit.
+  // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
   lines.listen(store)
@@ -212,7 +212,7 @@ type MailNeeds = Omit<ConstructorParameters<typeof ForgottenPasswords>[0], 'outb
   Pick<Parts, 'deliveries' | 'sealing' | 'policy'> &
   Pick<Parts['pages'], 'logo'> & { lines: AuditLines; unlimited: Store }
 
-/** Without a mail server there are no forgotten passwords. */
+/** Without a mail server, no forgotten password is reset. */
 function composeReach(store: Store, config: Config, environment: Environment, needs: MailNeeds) {
   const { sealing, lines, guesses, deliveries, unlimited, logo, policy, ...others } = needs
   const send = mailerOf(config, environment.url)

@@ -201,7 +201,7 @@ async function publishMetrics(
   )
 }
 
-/** An unusable folder keeps no user away. */
+/** An unusable folder must not keep users away. */
 async function scheduleBackups(config: Config, { store, log, clock }: Running & { store: Store }) {
   const { backupAtMs: atMs, backupDir: folder, backupKeep: keep, database } = config
   if (atMs === undefined || folder === undefined) return undefined

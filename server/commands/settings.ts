@@ -35,7 +35,7 @@ export function withSettings(command: Command, family = command.name()): Command
 /** `tail` reads settings for each token. */
 const warned = new WeakSet<Command>()
 
-/** A misspelt name stops `serve`, which would run for long without it. */
+/** A misspelt name stops `serve`, which would run for long without the setting. */
 export function configOf(command: Command, options?: SettingOptions): Config {
   const env = { ...process.env }
   if (command.name() !== 'serve') {

@@ -1,4 +1,4 @@
-// Only this reads a database URL.
+// Only this file reads a database URL.
 import type { Database } from '../store/database.ts'
 import { type Environment, invalid, isLoopback } from './values.ts'
 
@@ -12,7 +12,7 @@ export function readDatabaseUrl(text: string): Database {
 }
 
 export type PostgresServer = {
-  /** It may also be the folder of a Unix socket, or several hosts with commas. */
+  /** The host may also be the folder of a Unix socket, or several hosts with commas. */
   host: string
   /** `none`: TLS is optional. */
   tls: 'none' | 'unverified' | 'verified'

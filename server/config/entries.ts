@@ -34,7 +34,7 @@ export function readEntries<Value>(
   return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(values)
 }
 
-/** The parser's message would quote the text, perhaps a secret. */
+/** The parser's message would quote the text, which may be a secret. */
 function parsed(text: string): readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,11 +1,12 @@
-// Refuses unconfirmed settings that expose passwords, cookies or database to a network (L3, L4).
+// Refuses settings that expose passwords, cookies or the database to a network without a
+// confirmation (L3, L4).
 
 import type { Database } from '../store/database.ts'
 import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
-/** `unread`: set, but with a fault. */
+/** `unread`: settings that have a fault. */
 export function exposures(
   config: Partial<Config>,
   env: Environment,

@@ -1,4 +1,4 @@
-// Reads CARILLON_ISSUERS: whose tokens the service accepts beside its own.
+// Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own.
 import { type Entry, isText, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { applicationForm, isApplication, isExposed } from './values.ts'
 
@@ -10,12 +10,12 @@ export type IssuerSetting = {
   readonly issuer: string
   readonly audiences: readonly string[]
   readonly algorithms: readonly IssuerAlgorithm[]
-  /** Undefined for OpenID Connect Discovery. */
+  /** Undefined: found by OpenID Connect Discovery. */
   readonly jwks: string | undefined
   /** The key set is on one of these. */
   readonly origins: readonly string[]
   readonly claim: string
-  /** False for a plain id: the same for all such issuers and producers. */
+  /** If false, the id is plain: the same for all such issuers and producers. */
   readonly ownIds: boolean
   readonly createUsers: boolean
   readonly application: string

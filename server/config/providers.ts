@@ -25,7 +25,7 @@ export type ProviderSetting = {
   /** The endpoints are on one of these. */
   readonly origins: readonly string[]
   readonly createUsers: boolean
-  /** The `acr` and `amr` values that prove a second factor there. */
+  /** The `acr` and `amr` values that prove a second factor at the provider. */
   readonly factors: { readonly acr: readonly string[]; readonly amr: readonly string[] }
 }
 
@@ -130,7 +130,10 @@ function readScopes(
   return Object.freeze(isValid ? [...scopes] : [])
 }
 
-/** Compared exactly. Blanks separate values of `acr` (OpenID Connect Core 1.0, section 3.1.2.1). */
+/**
+ * Values are compared exactly. Blanks separate values of `acr` (OpenID Connect Core 1.0, section
+ * 3.1.2.1).
+ */
 function readFactors(factors: unknown = {}, report: Report): ProviderSetting['factors'] {
   const isValue = (one: unknown) =>
     typeof one === 'string' && one.length <= maxLength && /^[!-~]+$/.test(one)
@@ -149,7 +152,7 @@ function readFactors(factors: unknown = {}, report: Report): ProviderSetting['fa
   return { acr: [], amr: [] }
 }
 
-/** Plain http is only for this machine (L7). */
+/** Plain http is only for providers on this machine (L7). */
 function readEndpointOrigins(issuer: unknown, origins: unknown, report: Report): readonly string[] {
   const own = readIssuer(issuer, report)
   const others = readOrigins(origins, report)

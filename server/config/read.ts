@@ -16,7 +16,7 @@ export function readConfig(env: Environment, flags: Flags = {}): Config {
   return config
 }
 
-/** `ignored`: unknown names. */
+/** `ignored`: names of no setting. */
 export function readSettings(env: Environment, flags: Flags = {}) {
   const read = settings.map((setting) => ({
     key: setting.key,
@@ -98,7 +98,7 @@ const whyUnreadable: Record<string, string> = {
   EISDIR: 'is a folder',
 }
 
-/** Editors and `echo` add a line break. */
+/** Editors and `echo` add a last line break. */
 function contentOf(path: string, fileName: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')

@@ -1,4 +1,4 @@
-// All settings. docs/config.md is made of them; only serve.ts and commands know them.
+// All settings in one table. docs/config.md is made of it; only serve.ts and commands know it.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
@@ -63,7 +63,7 @@ const onHere = { absent: here, read: values.readSwitch } as const
 const ofDatabase =
   'serve user key keys secret audit explain retention reach stats outbox mail webhook withdraw tail migrate doctor backup restore move maintenance'
 
-/** They have the order of docs/config.md, which has each meaning as a sentence. */
+/** The order is that of docs/config.md, which prints each meaning as a sentence. */
 const table = {
   CARILLON_HOST: [
     'The address to listen on; `0.0.0.0` or `::` for every interface.',

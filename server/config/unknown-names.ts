@@ -1,4 +1,5 @@
-// A name near a setting's is misspelt. Others may be another program's, or Kubernetes' links.
+// A name near a setting's is misspelt. Others may belong to another program, or be Kubernetes'
+// links.
 import { settings } from './settings.ts'
 import type { Environment } from './values.ts'
 

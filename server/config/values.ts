@@ -1,4 +1,5 @@
-// A reader for each kind of value. It throws what to write, as the end of "CARILLON_X is ...; ".
+// A reader for each kind of value. It throws what to write instead, as the end of "CARILLON_X is
+// ...; ".
 import { isIP, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { CarillonError, type Fault } from '../basics/errors.ts'
@@ -105,7 +106,7 @@ export const readProducerKey = matching(
 )
 
 export function readServiceUrl(text: string): string {
-  // A parser resolves `.` and `..` away.
+  // A URL parser would resolve `.` and `..`.
   const url = /^(?!.*\/\.{1,2}(?:\/|$))https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text)
     ? URL.parse(text)
     : null
@@ -115,7 +116,7 @@ export function readServiceUrl(text: string): string {
   )
 }
 
-/** The fragment will be a token. */
+/** A token is added as the fragment. */
 export function readPage(text: string): string {
   const page = readServiceUrl(text)
   if (isExposed(page))
@@ -128,14 +129,14 @@ export function readPage(text: string): string {
   return page
 }
 
-/** It gets five digits of a hash, and the network must not change its answer. */
+/** This service gets five digits of a hash, and nobody on the network may change its answer. */
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)
   return isExposed(url) ? invalid('write https://, or off') : url
 }
 
-/** `isTls`: from the first byte; otherwise by STARTTLS. */
+/** `isTls`: TLS from the first byte; otherwise by STARTTLS. */
 export function readSmtpUrl(text: string) {
   const url = /^smtps?:\/\/[^\s/?#]+\/?$/i.test(text) ? URL.parse(text) : null
   if (url === null || url.hostname === '')
@@ -217,7 +218,7 @@ function readExactOrigin(text: string): string {
     : invalid(`write ${url.origin}, as browsers send it, instead of ${text}`)
 }
 
-/** The fragment will be a code. */
+/** A code is added as the fragment. */
 function readExactUrl(text: string): string {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
   if (url === null || text.includes('#') || url.username !== '' || url.password !== '')

@@ -60,7 +60,7 @@ export async function firstStart(dependencies: Dependencies): Promise<FirstSignI
   return { ...credentials, key }
 }
 
-/** For browsers, passkeys are at `localhost` and at no number. */
+/** Browsers allow passkeys at `localhost`, but at no IP address. */
 export function firstSignInText(
   { username, password, key }: FirstSignIn,
   url: string,

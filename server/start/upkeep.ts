@@ -45,7 +45,7 @@ export class Upkeep {
   /** Also continues changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
   readonly trim = oneAtATime(() => this.#trim())
-  /** Also removes what no client has to be sent. */
+  /** Also removes what no client has to be sent any more. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {

@@ -22,7 +22,7 @@ async function backup(
   options: Output & { verify?: boolean },
   command: Command,
 ): Promise<void> {
-  // `carillon --help` does not load it.
+  // Imported here: `carillon --help` does not load it.
   const { backUp, verifyBackup } = await import('../../store/transfer/backup.ts')
   if (options.verify) {
     const tables = await verifyBackup(file)

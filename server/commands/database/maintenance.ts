@@ -21,7 +21,7 @@ async function maintenance(
   options: Output,
   command: Command,
 ): Promise<void> {
-  // `carillon --help` does not load it.
+  // Imported here: `carillon --help` does not load it.
   const { allowWrites, openEndpoint, refuseWrites, stateOf } = await import(
     '../../store/transfer/endpoint/endpoint.ts'
   )

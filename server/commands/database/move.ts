@@ -40,7 +40,7 @@ export function makeCommand(): Command {
 }
 
 async function move(options: Options, command: Command): Promise<void> {
-  // `carillon --help` does not load it.
+  // Imported here: `carillon --help` does not load it.
   const { giveUpCommand, moveDatabase, refusingSentence } = await import(
     '../../store/transfer/move.ts'
   )

@@ -39,7 +39,7 @@ async function restore(
     throw new WrongUse(
       'Name the backup. carillon restore --list shows those in CARILLON_BACKUP_DIR',
     )
-  // `carillon --help` does not load it.
+  // Imported here: `carillon --help` does not load it.
   const { restoreBackup } = await import('../../store/transfer/backup.ts')
   const {
     database: to,

@@ -17,7 +17,7 @@ Examples:
   npx carillon withdraw --dry-run 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
   npx carillon withdraw --producer shop --since 2026-11-22T08:00Z --until 2026-11-22T08:05Z --yes`
 
-/** It withdraws more, too. */
+/** More are withdrawn, too. */
 const maxCounted = 1_000_000
 
 type Options = Output & {

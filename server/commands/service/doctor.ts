@@ -89,7 +89,7 @@ async function doctor(
   process.exitCode = hasFault ? 1 : 0
 }
 
-/** Doctor would send the password over the network, which `serve` refuses. */
+/** If `serve` refuses the network, doctor must not send the password over it. */
 async function examineKept(config: Config, isDeep?: boolean): Promise<Examined | undefined> {
   if (databaseTls(config, process.env) === 'refused') return undefined
   const kept = await examineIfThere(config.database, isDeep)

@@ -49,7 +49,7 @@ function installService(options: Options, command: Command): void {
   ])
 }
 
-/** The service would start with other credentials. */
+/** The service would start with another secret or database. */
 function refuseLostCredentials(file: string, unit: string): void {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const names = settings.map(({ name }) => `${name}_FILE`)
@@ -121,7 +121,7 @@ WantedBy=multi-user.target
 `
 }
 
-/** Only the service reads systemd's copies. */
+/** Only the service can read systemd's copies. */
 function settingLines(): string[] {
   return settings.flatMap(({ name, secret }) => {
     const { [name]: value, [`${name}_FILE`]: file } = process.env

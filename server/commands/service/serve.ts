@@ -41,8 +41,8 @@ async function serve(options: Output, command: Command): Promise<void> {
     log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
   if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
-  // With PostgreSQL, objects would survive collections of a bounded space, which took a quarter of
-  // its time.
+  // While PostgreSQL responds, objects would survive collections in a bounded space, which took a
+  // quarter of the time.
   if (database.engine === 'sqlite') boundNewSpace()
 
   let isStopping = false
@@ -97,7 +97,7 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
 
 type Shown = { config: Config; isTerminal: boolean; log: Log }
 
-/** Other output may be stored, so its owner gets a file. */
+/** Other output may be stored, so the text goes to a file of its owner. */
 function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Shown): void {
   if (firstSignIn === undefined) return
   const { database, publicUrl } = config

@@ -17,7 +17,7 @@ export function print(
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
-/** Slow readers slow down the reading. */
+/** A slow reader slows down the source. */
 export async function printAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
   for (const line of lines)
     if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })

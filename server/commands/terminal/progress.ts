@@ -21,7 +21,7 @@ export function progress({ json }: Output) {
   }
 }
 
-/** It would not overwrite a wrapped line. */
+/** A wrapped line would not be overwritten. */
 export function barOf(
   state: { step: string; done: number; total: number },
   columns = process.stderr.columns,

@@ -4,7 +4,6 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { WrongUse } from './output.ts'
 
-/** Programs pass --yes. */
 export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)

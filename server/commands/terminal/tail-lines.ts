@@ -1,8 +1,8 @@
-// Events control no terminal (ECMA-48, changes of direction).
+// No event can control the terminal (ECMA-48, changes of direction).
 import type { Notification, StreamEvent } from 'carillon-client'
 import { withoutControls } from '../../basics/control-characters.ts'
 
-/** `listed`: it existed before the stream. */
+/** A `listed` notification existed before the stream began. */
 export type TailEvent = StreamEvent | { type: 'listed'; notification: Notification }
 
 const indent = ' '.repeat(12)

@@ -1,4 +1,4 @@
-// Imports all users of a file, or none after a fault.
+// Imports all users of a file, or none if one has a fault.
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
