@@ -26,7 +26,7 @@ export const update = operationFor<Sender>()({
   },
 })
 
-/** Checks links as of Markdown, unless the change says that the notification is text. */
+/** Checks links as in Markdown, unless the change says that the notification is text. */
 function changeFaults(change: NotificationChange, rules: ContentRules): Fault[] {
   const { format = 'markdown', ...others } = change
   const faults = contentFaults({ ...withoutNulls(others), format: format ?? 'text' }, rules)

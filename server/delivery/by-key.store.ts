@@ -16,7 +16,7 @@ import { all, exists, get, lock, type Read, rowsOf, send, type Write } from '../
 const maxInboxes = 500
 
 export type Keyed = { key: string; application: string }
-/** Leaves what was sent after `at` (milliseconds). */
+/** What was sent after `at` (milliseconds) stays. */
 export type KeyChange = Keyed & {
   id: string
   kind: 'update' | 'delete' | 'resolve'
@@ -97,7 +97,7 @@ function* changeNext(change: KeyChange, after: string): Write<string | undefined
   return userIds.length < maxInboxes ? undefined : userIds.at(-1)
 }
 
-/** What the change does not give stays. */
+/** Fields that the change does not give stay. */
 function* replaceAll(noted: readonly Noted[], { given, producer, at }: KeyChange): Write<void> {
   const { category: to, ...members } = JSON.parse(given ?? '{}')
   const changes = noted.map((found) => ({

@@ -6,7 +6,7 @@ import { languageFaults } from '../users/profile.ts'
 import type { GivenContent } from './delivery.schemas.ts'
 
 const maxDataBytes = 8 * 1024
-/** Twice the title and body of one language, for all. */
+/** All languages together may have twice the title and body of one. */
 const maxTextBytes = 32 * 1024
 
 export type ContentRules = { at: number; imageHosts: readonly string[] }
@@ -63,7 +63,10 @@ function markdownFault(text: string): string | undefined {
 // Browsers strip tabs, and take a backslash for a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
 const plainPath = /^\/(?:[\w.~-][\w.~/?=&-]*)?$/
-/** Parsing takes time in the square of a name. DNS has 253 characters (RFC 1035, section 3.1). */
+/**
+ * Parsing takes time in the square of a name's length. DNS has 253 characters (RFC 1035, section
+ * 3.1).
+ */
 const longHost = /^\w+:\/\/[^/?#]{256}/
 const ownHost = 'https://own-host.invalid'
 const form = 'must be an http or https URL, or a path that begins with /'
@@ -85,14 +88,14 @@ function suggestionFor(link: string): string {
   return /^[\w~][\w.~/?=&-]*$/.test(link) ? `${form}: write /${link}` : `${form}, such as /orders/7`
 }
 
-/** The pages' policy lets browsers load no others. */
+/** The pages' policy lets browsers load no other images. */
 function imageFault(link: string, hosts: readonly string[]): string | undefined {
   const fault = linkFault(link)
   if (fault !== undefined || link.startsWith('/')) return fault
   const { hostname, port } = new URL(link)
   if (!hosts.includes(hostname))
     return `must be a path such as /ada.png, or a URL of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
-  // In a policy, a host without a port has the usual one (CSP 3, section 6.7.2.8).
+  // In a policy, a host without a port means the usual port (CSP 3, section 6.7.2.8).
   return port === ''
     ? undefined
     : `must have no port: pages load images of ${hostname} from the usual port only`

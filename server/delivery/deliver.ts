@@ -62,8 +62,8 @@ export class Deliveries {
   }
 
   /**
-   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key had another
-   * body, or recipients are unknown). A repetition has the same outcome.
+   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for
+   * another body, or recipients are unknown). A repetition has the same outcome.
    */
   async deliver(
     producerId: string,
@@ -123,7 +123,7 @@ export class Deliveries {
     const details = faultsOf(request, key, { at, imageHosts })
     if (details.length > 0) {
       const earlier = idempotency && (await store.read(findOutcome, { producerId, ...idempotency }))
-      // The key may have been revoked meanwhile.
+      // The remembered key may have been revoked.
       await sender?.checkAgain()
       if (earlier) return earlier
       throw invalidRequest(details, 'The delivery is invalid')
@@ -190,7 +190,7 @@ export class Deliveries {
   }
 
   /**
-   * False for an issuer that is not set up, perhaps misspelt. Without issuers, each is accepted.
+   * False for an issuer that is not set up, perhaps misspelt. Without issuers, all are accepted.
    */
   #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false

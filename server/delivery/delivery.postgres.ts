@@ -12,7 +12,7 @@ import {
 
 type Outcome = DeliveryOutcome | 'refused' | UnknownRecipients
 
-/** A larger one gains nothing, and others would wait. */
+/** A larger delivery gains nothing, and those beside it would wait. */
 const maxGathered = 100
 
 export async function deliverTogether(
@@ -80,7 +80,7 @@ function batchOf(deliveries: readonly Delivery[]) {
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
         ...('externalId' in to && { external_id: to.externalId }),
-        // If a username or id names the recipient, the namespace only has to begin so.
+        // If a username or id names the recipient, the namespace only has to begin with this.
         issuer: namespaceOf({
           application: delivery.application,
           issuer: 'issuer' in to ? to.issuer : undefined,

@@ -1,4 +1,5 @@
-// Deliveries lock in one order, against deadlocks: idempotency keys, new users, inboxes, sorted.
+// Both engines lock in one order, against deadlocks: idempotency keys, new users, inboxes, each
+// sorted.
 import { type Found, foundColumns, makeNewest, recount } from '../inbox/marks.store.ts'
 import { remind, type Unseen, watchArrived } from '../inbox/reminders.store.ts'
 import {
@@ -45,7 +46,7 @@ type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
  *
  * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores
  * nothing, not even the key. An unknown external id with a `newUserId` becomes a user, except with
- * 'refuse' or if that user was erased. Of simultaneous deliveries, one creates the user.
+ * 'refuse' or for an erased user's id. Of simultaneous deliveries, one creates the user.
  *
  * If the producer's stored hash is not `secretHash`, it returns 'refused', also for a repetition.
  */
@@ -158,7 +159,7 @@ function* findRecipients({ recipients, application }: Delivery): Write<(string |
   return found.map(({ id }) => id)
 }
 
-/** One recipient at a time: lists cost a tenth of a delivery on SQLite. */
+/** Finds one recipient, because a list would cost a tenth of a delivery on SQLite. */
 function* findRecipient(to: Recipient, application: string | undefined): Write<string | null> {
   return (yield* rowOf(to, application))?.id ?? null
 }
@@ -177,7 +178,7 @@ function* rowOf(to: Recipient, application: string | undefined): Write<{ id: str
 
 type Created = { id: string; externalId: string; namespace: string }
 
-/** If another delivery creates the user, this waits and finds that one. */
+/** If another delivery is creating the user, this one waits and finds that user. */
 function* createRecipients(delivery: Delivery, users: (string | null)[]): Write<(string | null)[]> {
   const { recipients, application } = delivery
   const created = recipients.flatMap(({ to, newUserId: id }, n): Created[] => {
@@ -235,7 +236,7 @@ function* deliverToUsers(
   )
 }
 
-/** Muted ones cause neither mail nor push. */
+/** A muted notification causes neither mail nor push. */
 function* remindOf(
   delivery: Sent,
   arrived: readonly Arrived[],
@@ -303,7 +304,7 @@ const orOneMore = new Part(`
 const orOneMoreOfCategory = new Part(`
   on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`)
 
-/** Lists would cost a tenth of this on SQLite. */
+/** Lists would cost a tenth of such a delivery on SQLite. */
 function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
@@ -328,7 +329,7 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
 
 const listedUser = new Part("unhex(given.value, '-')", 'given.value')
 
-/** Writes each table once. Returns those with more to do. */
+/** Writes each table once. Returns notifications with more to do. */
 function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<Arrived[]> {
   const [one, another] = wanted
   if (one === undefined) return []
@@ -367,7 +368,7 @@ function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<
 
 type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' | 'renotify'>
 
-/** Id and createdAt stay. With `renotify` it is the newest and unread. */
+/** Id and createdAt stay. With `renotify` the notification becomes the newest and unread. */
 function* replace(
   { content, category: to, createdAt, producer, renotify = false }: Replacement,
   { userId, ...keyed }: Omit<Keyed, 'mutes'>,
@@ -387,15 +388,16 @@ function* replace(
   yield* recount(found, { category: to, ...(renotify && newest) })
 }
 
-/** The user has muted something or is reached, or a webhook waits. */
+/** A notification whose user has muted something or is reached, or for which a webhook waits. */
 type Arrived = Unseen & { id: string; mutes: number }
 
 /**
- * No one can mute a mandatory category. A muted arrival is read; after the mute it stays archived.
+ * A mandatory category cannot be muted. A notification that arrives muted is read, and stays
+ * archived when the mute ends.
  */
 function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
   const { category, application = '', createdAt, producerId } = delivery
-  // The service's own reports about the account.
+  // These are the service's own reports about the account.
   if (producerId === 'carillon' && category === 'security') return []
   if (
     yield* exists`

@@ -22,7 +22,7 @@ export type Delivery = {
   key: string | null
   renotify?: boolean | undefined
   recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
-  /** Creates no erased users. */
+  /** Erased users are not created. */
   erased?: Recognition | undefined
   /** Default 'report'. */
   unknownRecipients?: 'report' | 'refuse' | undefined
@@ -30,7 +30,7 @@ export type Delivery = {
   watch?: Watch | undefined
 } & ReachRules
 
-/** Positions from 0. Nothing was stored. */
+/** Positions count from 0. Nothing was stored. */
 export type UnknownRecipients = { unknown: readonly number[] }
 
 /** 'muted': it arrived archived and read. */

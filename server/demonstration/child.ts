@@ -80,7 +80,7 @@ export class Demonstration {
       () => {},
     )
     const secret = randomText()
-    // No process list shows the secret then.
+    // This way, no process list shows the secret.
     child.send({ ...settings, secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {
       if (status !== 0)

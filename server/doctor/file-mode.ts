@@ -1,4 +1,4 @@
-// Root may do everything, so this reads modes.
+// Root may do everything, so this reads the mode.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -21,7 +21,7 @@ export function rightsOf(check: string, path: string, needed = 0o600): Finding[]
   const use = isFolder ? 'enter' : 'read'
   const may = isChanged ? 'change' : use
   const found = `${isForAll ? 'every user of this machine' : 'its group'} may ${may} ${path} ${inMode}`
-  // Who may change the folder can replace its files.
+  // A user who may change the folder can replace its files.
   const isFault = isFolder ? isChanged : isForAll
   const others =
     (mode & 0o077) === 0
@@ -40,7 +40,7 @@ export function readOnlyMount(
     spawnSync('findmnt', ['-rvno', 'SOURCE,OPTIONS', '-T', path], { encoding: 'utf8' }).stdout ?? ''
   if (mount.includes('emergency_ro')) {
     const found = `the kernel made the file system of ${path} read-only after an error (dmesg)`
-    // findmnt would then name the file system around it.
+    // After the umount, findmnt would name the file system around it.
     const [source] = mount.split(' ')
     return fault(check, {
       found,

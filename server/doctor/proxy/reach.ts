@@ -11,7 +11,7 @@ export type Place = Target & {
   isDatabaseAway?: boolean
 }
 
-/** A first finding that is a fault is the only one. */
+/** If the first finding is a fault, it is the only one. */
 export async function reach(place: Place): Promise<[Finding, ...Finding[]]> {
   try {
     const live = await probe(place, '/livez')
@@ -162,7 +162,7 @@ function clockOf({ headers, at }: ProbeResponse): Finding {
   return clockFinding('clock', { whose: "the service's clock", aheadMs: date + 500 - at })
 }
 
-/** With such a Host, the service refuses every browser. */
+/** With such a Host, the service refuses every browser request. */
 function hostFinding(response: ProbeResponse): Finding {
   if (!isRefusal(response, 421)) return ok('Host', 'it arrives as a name that the service knows')
   const found = 'it arrives as a name that the service does not know, and the response is 421'

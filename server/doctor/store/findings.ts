@@ -178,7 +178,7 @@ function clockAhead({ seenAt, heldSince }: Record<string, unknown>): Finding {
   })
 }
 
-/** It signs in the address's owner (users/credentials.ts). */
+/** Such a name signs in the address's owner (users/credentials.ts). */
 async function twoMeanings(read: Read): Promise<Finding[]> {
   const [row] = await read(`
     select cast(count(*) as integer) as count

@@ -116,7 +116,7 @@ function rights({ role, isSuper, creates }: Facts): Finding {
   return fault('rights', { found: `${role} may not create tables`, change })
 }
 
-/** A command that runs now is one, too. */
+/** Commands that run now count, too. */
 async function processes(pool: pg.Pool): Promise<Finding[]> {
   const { rows } = await pool.query<{ name: string }>(`
     select application_name as name from pg_stat_activity

@@ -1,4 +1,4 @@
-// The service's way to open would create files and copy the log.
+// Opening the file as the service does would create files and copy the log.
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -117,7 +117,7 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
       if (isDeep) refuseDamaged(database)
       const applied = appliedMigrations(database)
       const schema = schemaFinding({ applied, known: knownMigrations() })
-      // Drivers' rows have no prototype.
+      // The driver's rows have no prototype.
       const read = async (sql: string) =>
         Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
       const tables = 'select name from sqlite_schema'
