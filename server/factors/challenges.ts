@@ -1,5 +1,5 @@
 // A challenge is 32 random bytes, which a client brings back once within five minutes. The store
-// has their hash.
+// has their hash, for one user only.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
@@ -28,7 +28,7 @@ export async function makeChallenge(
   return challenge
 }
 
-/** Undefined also for another purpose. The caller uses `key` up with the factor. */
+/** Undefined also for another purpose. The caller uses `key` up together with the factor. */
 export async function findChallenge(
   { store, users }: ChallengeNeeds,
   challenge: string,
@@ -42,10 +42,10 @@ export async function findChallenge(
 }
 
 // The code or challenge in the fragment of `return_to` is for the browser that began (by its
-// cookie), or the page (by verifier and origin). A redirect may carry it to another site (RFC 9700,
-// section 4.1), which has neither.
+// cookie), or the page (by verifier and origin). A redirect may carry the fragment to another site
+// (RFC 9700, section 4.1), which has neither.
 
-/** `flow`: the needed cookie. `origin`: of a page that is not the service's. */
+/** `flow`: the needed cookie. `origin`: the page's, if not the service's. */
 export type Bond = {
   flow?: string
   stateHash?: string
@@ -94,7 +94,7 @@ export function forgetFlow(
   if (id !== undefined) setCookie(reply, flowCookie(site, id), '')
 }
 
-/** With '' as `id`, it begins the names of all such cookies. */
+/** With '' as `id`, its name begins those of all such cookies. */
 export function flowCookie({ cookie }: FlowNeeds['site'], id: string): Cookie {
   return { ...cookie, name: `${cookie.name}-with-${id}`, lifetimeMs: flowLifetimeMs }
 }

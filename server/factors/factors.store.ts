@@ -34,10 +34,10 @@ export type ChallengeKey = { userId: string; hash: string }
 
 export type Challenge = { purpose: string; data: string }
 
-/** The passkey's challenge was not stored: its use is recorded until `expiresAt`. */
+/** The passkey's challenge was not stored before: its use is recorded until `expiresAt`. */
 export type SpentChallenge = { hash: string; expiresAt: number }
 
-/** The same step uses up the challenge or `spent`. */
+/** Using the factor also uses up the challenge or `spent`. */
 export type Use = {
   userId: string
   at: number
@@ -46,7 +46,7 @@ export type Use = {
 } & Rotating &
   Audited
 
-/** They come with the first factor. */
+/** Recovery codes come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
 /** The hash of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
@@ -81,9 +81,9 @@ type Added = 'done' | 'first'
 
 /**
  * If it is the first confirmed one, `recoveryCodeHashes` replace the user's recovery codes. An
- * unconfirmed one replaces others. Changes nothing if it returns 'taken' (the user has the
- * credential), 'full' (at `maxFactors`), 'spent' (`spent` was used before) or 'no-link' (the link
- * is needed). Of simultaneous calls, one adds the first factor.
+ * unconfirmed one replaces other unconfirmed ones. Changes nothing if it returns 'taken' (the user
+ * has the credential), 'full' (at `maxFactors`), 'spent' (`spent` was used before) or 'no-link'
+ * (the needed link is missing). Of simultaneous calls, one adds the first factor.
  */
 export const addFactor = rotating(function* (
   add: AddFactor,
@@ -111,7 +111,7 @@ export const addFactor = rotating(function* (
   return isFirst ? 'first' : 'done'
 })
 
-/** Lists factors by id. */
+/** Lists factors, ordered by id. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
   const rows = yield* all<Row>`
@@ -146,7 +146,7 @@ type ConfirmFactor = {
   Rotating &
   Audited
 
-/** Handles codes and link as `addFactor`. Returns 'refused' if it is already confirmed. */
+/** Handles recovery codes and link as `addFactor`. Returns 'refused' for a confirmed factor. */
 export const confirmFactor = rotating(function* (
   confirm: ConfirmFactor,
 ): Write<Added | 'absent' | 'refused' | 'no-link'> {
@@ -172,9 +172,9 @@ type RemoveFactor = {
   Audited
 
 /**
- * The last confirmed one ends the recovery codes. Returns 'unconfirmed' if it did not count; then
- * it neither rotates nor records. Changes nothing if it returns 'last' (a passkey without which the
- * user could not sign in) or 'demanded' (the last of those `demanded`).
+ * Removing the last confirmed factor ends the recovery codes. Returns 'unconfirmed' if the factor
+ * did not count; then it neither rotates nor records. Changes nothing if it returns 'last' (a
+ * passkey without which the user could not sign in) or 'demanded' (the last of those `demanded`).
  */
 export const removeFactor = rotating(function* (
   remove: RemoveFactor,
@@ -204,7 +204,7 @@ export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
-/** Leaves out the passkey `factorId`. */
+/** A password, or a passkey other than `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
@@ -217,8 +217,9 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
  * Uses a confirmed factor once: a later time step, or a passkey whose counter rose (or that has
- * none). Otherwise returns 'refused', 'no-challenge' if that has ended, or 'spent' if that was
- * used, and changes nothing but `spent` of a passkey. Of simultaneous uses, one succeeds.
+ * none). Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if
+ * `spent` was used. Then it only uses up the `spent` of a passkey. Of simultaneous uses, one
+ * succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
@@ -287,8 +288,8 @@ function* storeRecoveryCodes({
 }
 
 /**
- * Records the use of a challenge that was not stored. Returns false, and changes nothing, if it is
- * known or the user unknown. Of simultaneous calls, one succeeds.
+ * Records the use of a challenge that was not stored. Returns false, and changes nothing, if the
+ * use is recorded or the user unknown. Of simultaneous calls, one succeeds.
  */
 export function* addChallenge(
   add: ChallengeKey & Challenge & { expiresAt: number } & Audited,

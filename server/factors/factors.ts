@@ -20,7 +20,7 @@ export type FactorNeeds = SignInsNeeds & {
 
 /**
  * A sign-in that only sets a factor up, after a password alone, needs a link: a thief may have the
- * password. Undefined if it needs none. Throws INVALID_REQUEST without it.
+ * password. Undefined if no link is needed. Throws INVALID_REQUEST if it is missing.
  */
 export function linkHashFor(
   { scope, factor }: Subject,
@@ -49,15 +49,15 @@ export function challengeEnded(): CarillonError {
   return new CarillonError('UNAUTHORIZED', problem, { remedy: 'Sign in again.' })
 }
 
-// RFC 6238 with SHA-1, six digits, 30 seconds, as every app. Most users have no factor, so the
-// first use loads the packages.
+// RFC 6238 with SHA-1, six digits, 30 seconds, which every app supports. Most users have no factor,
+// so the first use loads the packages.
 
-/** The app displays both. */
+/** The app displays `issuer` and `account`. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
   const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
   const secret = new Secret({ size: 20 })
   const uri = new TOTP({ issuer, label: account, secret }).toString()
-  // Readers need four modules around it (ISO/IEC 18004).
+  // Readers need a border of four modules (ISO/IEC 18004).
   return { secret: secret.base32, uri, qr: renderSVG(uri, { border: 4 }) }
 }
 
@@ -79,7 +79,7 @@ export async function stepOfCode(
 export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor): Promise<string> {
   const opened = await sealing.open('factors', factor.sealedSecret ?? '')
   const { factorId, secret } = JSON.parse(opened ?? '{}') as { factorId?: string; secret?: string }
-  // A copy in another factor's row opens nothing.
+  // A sealed secret copied into another factor's row is refused.
   if (secret !== undefined && factorId === factor.id) return secret
   const problem = 'This service can no longer check the codes of your authenticator app'
   const remedy =
@@ -88,15 +88,15 @@ export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor
 }
 
 /**
- * Such as `3kfm-xw7p-a2hq-vt5n-8gcd-r6yz`. A plain hash is enough for 120 random bits (OWASP ASVS
- * 5.0, 6.5.2: at least 112).
+ * Makes codes such as `3kfm-xw7p-a2hq-vt5n-8gcd-r6yz`. A plain hash is enough for 120 random bits
+ * (OWASP ASVS 5.0, 6.5.2: at least 112).
  */
 export function newRecoveryCodes(): { codes: string[]; recoveryCodeHashes: string[] } {
   const codes = Array.from({ length: 10 }, () => randomGroups({ groups: 6, of: 4 }))
   return { codes, recoveryCodeHashes: codes.map(hashOfRecoveryCode) }
 }
 
-/** People type it from paper. */
+/** People type the code from paper. */
 export function hashOfRecoveryCode(code: string): string {
   return hashOf(code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ''))
 }

@@ -39,8 +39,8 @@ export function presentedFactor(body: Omit<SecondFactorBody, 'challenge'>): Pres
 
 /**
  * Throws INVALID_CREDENTIALS for a wrong or used code, FACTOR_UNREADABLE if an app could not be
- * checked, UNAUTHORIZED if the challenge or rotation has ended, TOO_MANY_REQUESTS before it
- * compares; for a passkey, as `usePasskey`.
+ * checked, UNAUTHORIZED if the challenge or rotation has ended, TOO_MANY_REQUESTS before anything
+ * is compared. For a passkey, throws as `usePasskey`.
  */
 export async function proveFactor(
   needs: FactorNeeds,

@@ -1,6 +1,6 @@
 // `carillon secret rotate` (decision 0044). It opens everything first, so a wrong secret changes
-// nothing. Signing keys come first: nodes that read them seal with the current secret. A second
-// pass finds what was sealed in between.
+// nothing. Signing keys come first: a node that has read them seals with the current secret. A
+// second pass finds what was sealed in between.
 import { recorded } from '../audit/entry.ts'
 import { type CarillonError, conflict } from '../basics/errors.ts'
 import { type Purpose, Sealing, type Secrets } from '../basics/secrets.ts'
@@ -18,7 +18,7 @@ import {
 } from './factors.store.ts'
 
 export type Counts = { signingKeys: number; factors: number }
-/** A higher room has these sealed texts; they are not counted. */
+/** A higher module has these sealed texts; they are not counted. */
 export type OtherTexts = {
   purpose: Purpose
   name: string
@@ -31,7 +31,10 @@ type Options = {
   others?: readonly OtherTexts[]
 }
 
-/** Throws CONFLICT, and changes nothing, if neither secret opens a text. It can be repeated. */
+/**
+ * Throws CONFLICT, and changes nothing, if neither secret opens a text. Can be repeated after an
+ * interruption.
+ */
 export async function sealAgain(
   store: Store,
   secrets: Secrets,
@@ -183,7 +186,7 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
   return found
 }
 
-/** Other factors and sessions stay: no one else has anything of the user. */
+/** Other factors and sessions stay: nobody else has anything of the user. */
 export async function removeUnreadable(
   users: UserDependencies,
   factors: readonly SealedFactor[],

@@ -1,5 +1,5 @@
-// Creates and uses a passkey (WebAuthn Level 3, sections 7.1 and 7.2). It belongs to the public
-// URL's host (section 5.1.2): another host gets nothing useful.
+// Creates and uses a passkey (WebAuthn Level 3, sections 7.1 and 7.2). A passkey belongs to the
+// public URL's host (section 5.1.2): another host's page gets nothing that the service accepts.
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
@@ -56,19 +56,19 @@ function isAddress(hostname: string): boolean {
 }
 
 // The authenticator signs these words of the browser (section 5.8.1). They are checked before the
-// store is read: a refusal reveals no account.
+// store is read, so a refusal reveals nothing about accounts.
 
-/** Returns the challenge. Throws UNPROCESSABLE for another ceremony, or another page. */
+/** Returns the challenge. Throws UNPROCESSABLE for another ceremony, or a foreign page. */
 export function readClientData(
   encoded: string,
   ceremony: Purpose['ceremony'],
   { origins }: RelyingParty,
 ): string {
   const { type, challenge, origin, crossOrigin, topOrigin } = parse(encoded)
-  // One purpose's signature must not serve the other.
+  // A signature for one purpose must not serve the other.
   if (type !== `webauthn.${ceremony}`)
     throw refusal(`The response is of the type ${display(type)}, and not webauthn.${ceremony}`)
-  // A phishing page passes on what a browser signed there.
+  // A phishing page would pass on what its visitor's browser signed.
   if (typeof origin !== 'string' || !origins.includes(origin))
     throw refusal(
       `The page ${display(origin)} may not use passkeys of this service`,
@@ -83,7 +83,7 @@ export function readClientData(
   return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : ''
 }
 
-/** `problem` reveals no account. */
+/** `problem` must reveal no account. */
 export function refusal(problem: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', problem, { remedy })
 }
@@ -120,8 +120,8 @@ type NewPasskey = Wish & {
 
 /**
  * An authenticator of `existing` creates no second passkey. It replaces a password, so it is found
- * without a username and verifies its user. There is no attestation, since the product decides
- * nothing.
+ * without a username and verifies its user. Attestation is not requested, since nothing depends on
+ * the authenticator's model.
  */
 export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -166,7 +166,7 @@ export async function verifyRegistration(
   return { credentialId: id, publicKey, signCount: counter, transports, aaguid }
 }
 
-/** The library would fetch certificates from addresses of the client's choice (SSRF). */
+/** To check certificates, the library would fetch addresses of the client's choice (SSRF). */
 async function refuseAttestation(encoded: string): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const isBare = await Promise.try(() => {
@@ -213,7 +213,7 @@ export async function refuseUnverified(
   ).catch(() => {
     throw refusal('authenticatorData is not that of an authenticator, as base64url')
   })
-  // Another service passes on what its user signed there.
+  // Another service could pass on what its user signed there.
   // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
   if (!hash('sha256', id, 'buffer').equals(data.rpIdHash))
     throw refusal(`The passkey is not one for ${id}`)
@@ -231,7 +231,7 @@ export async function verifyAssertion(
   const checked = await verifyAuthenticationResponse({
     response,
     ...expected(wish),
-    // A low counter means a copy only after a right signature, so the store compares.
+    // A low counter means a copy only with a right signature, so the store compares later.
     credential: {
       id: credential.credentialId,
       publicKey: bytesOf(credential.publicKey),
@@ -258,8 +258,8 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Everyone may request challenges, so they are authenticated and not stored. The store gets the
-// hash at its use, so that it is used once.
+// Everybody may request challenges, even in floods, so they are authenticated and not stored. The
+// store gets the hash at its use, so that it is used once.
 
 /** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
@@ -276,7 +276,7 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
 }
 
 /**
- * Undefined if the challenge is expired, or not ours for this purpose. No node accepts it after
+ * Undefined if the challenge has expired, or is not ours for this purpose. No node accepts it after
  * `expiresAt`.
  */
 export function readChallenge(

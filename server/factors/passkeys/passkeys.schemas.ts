@@ -58,7 +58,7 @@ const suggestedLabel = t.optional(
 const linkNote =
   'The token of a link, its part after `#`, if `secondFactor.needsLink` of the session is true'
 export const linkToken = t.optional(t.text(1, 64, linkNote))
-/** Browsers return 20 keys, and 3 KB for an RSA key. */
+/** What browsers return has 20 keys, and 3 KB for an RSA key. */
 export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
 export const NewPasskeyBody = t.component('NewPasskey', {
   response: Registration,
@@ -73,7 +73,7 @@ const challenge = t.optional(
 )
 export const PasskeyOptionsBody = t.orNull(t.component('PasskeyOptionsRequest', { challenge }))
 
-/** WebAuthn defines it: a page passes it on. */
+/** WebAuthn defines the content, which a page passes on. */
 const optionsOf = (purpose: string) =>
   t.named(
     `Passkey${purpose}Options`,

@@ -21,7 +21,7 @@ import { authenticatorName } from './authenticator-names.ts'
 import type { Assertion, Purpose, Registration } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 
-/** `suggestedLabel`: if neither user nor authenticator has a name. */
+/** `suggestedLabel` is used if neither user nor authenticator gives a name. */
 type Addition = {
   userId: string
   label?: string | undefined
@@ -87,7 +87,7 @@ export async function addPasskey(
   }
 }
 
-/** `userId`: without it, the passkey says who signs in. `challenge`: of the waiting sign-in. */
+/** `userId`: without it, the passkey says who signs in. `challenge`: the waiting sign-in's. */
 type Use = Partial<Omit<stored.Use, 'at'>> & {
   request: Pick<FastifyRequest, 'headers'>
   source: RequestSource
@@ -96,8 +96,8 @@ type Use = Partial<Omit<stored.Use, 'at'>> & {
 
 /**
  * Uses the challenge up. Throws UNPROCESSABLE for what depends on no account, TOO_MANY_REQUESTS
- * after many failures of this address, UNAUTHORIZED if the `challenge` or `rotation` has ended, one
- * INVALID_CREDENTIALS for all that depends on an account.
+ * after many failures of this address, UNAUTHORIZED if the `challenge` or `rotation` has ended, and
+ * one INVALID_CREDENTIALS for all that depends on an account.
  */
 export async function usePasskey(
   dependencies: FactorNeeds,
@@ -118,7 +118,7 @@ export async function usePasskey(
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const spent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  // Counts an address alone, so that others' guesses delay no user of a passkey.
+  // Only the address is counted, so that others' guesses delay no user of a passkey.
   const { address } = guesser
   const guess = await guesses.begin(
     guesses.of(address === undefined ? guesser : { address }, 'passkey'),
@@ -140,7 +140,7 @@ export async function usePasskey(
   })
   if (signCount === undefined) throw wrongPasskey()
   await guesses.succeed(guess)
-  // A sign-in was counted at its first step, not at a second factor.
+  // A second factor belongs to a sign-in that was counted at its first step.
   if (expected === undefined)
     await guesses.beginSignIn({ userId, address: source.address }, 'passkey')
   const factorId = credential.id
@@ -183,12 +183,12 @@ function refuseStrange(
   )
 }
 
-/** It is used up last, so only a user with a passkey writes to the store. */
+/** The challenge is used up last, so only a user with a passkey writes to the store. */
 function challengeSpent(): CarillonError {
   return ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
-/** Undefined if it names none; a browser that knew the user may send none. */
+/** Undefined if the passkey names no user; a browser that knew the user may send none. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
   return isIdShaped(named) ? named : undefined
@@ -204,8 +204,8 @@ export function passkeyNames({ id, username, email, displayName }: User): {
 }
 
 /**
- * For password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since they hide others.
- * Null if the service can have none.
+ * For password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since password managers
+ * hide all others. Null if the service can have none.
  */
 export function knownPasskeys(
   needs: FactorNeeds,
