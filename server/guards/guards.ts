@@ -46,24 +46,23 @@ export const open = guard('open', [], async () => null)
 export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
   authenticate(proofs, request),
 )
-/**
- * Admits as `visitor`, but no token of scope `inbox`. A sign-in that only sets a factor up gives
- * null.
- */
+/** Admits as `visitor`, but no token of scope `inbox`; null for one that only sets a factor up. */
 export const unscopedVisitor = visiting((found) => {
   const subject = withoutInbox(found)
   return subject?.scope === 'setup' ? null : subject
 })
-/** Admits as `unscopedVisitor`, and for setting a second factor up. */
+/** Admits as `unscopedVisitor`, also to set a second factor up. */
 export const setupVisitor = visiting(withoutInbox)
-/** A user, for a route that itself refuses a request without a valid proof. */
+/** Gives the signed-in user, for a route that itself refuses a request without a valid proof. */
 export const verified = guard('user', userRefusals, admitUnscoped)
-/** Also admits tokens of scope `inbox`: to inbox, preferences and push subscriptions. */
+/** Admits users, also by tokens of scope `inbox`: to inbox, preferences and push subscriptions. */
 export const inbox = signedIn(withoutSetup)
 export const user = signedIn(unscoped)
-/** Admits as `user`, and for setting a second factor up. */
+/** Admits as `user`, also to set a second factor up. */
 export const setupUser = signedIn(withoutInbox)
-/** Refuses a session's token: an application with it confirms nothing, changes no credential. */
+/**
+ * Refuses a session's token: an application with one confirms nothing and changes no credential.
+ */
 const owning = (base: Guard<Proofs, Subject>) =>
   guard('user', base.refusals, async (proofs: Proofs, request, reply) => {
     const subject = await base.admit(proofs, request, reply)
@@ -74,7 +73,7 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/** The sign-in or its confirmation is at most ten minutes old: for what decides who can sign in. */
+/** For what decides who can sign in: the sign-in or its confirmation is at most ten minutes old. */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',
@@ -118,7 +117,7 @@ export const producer = (scope: Scope): Guard<Producers, Producer> =>
     countRequest(producerKeys, found, reply)
     return withScope(scope, found, request)
   })
-/** It needs no round trip. */
+/** This guard needs no round trip. */
 export const sender = guard('producer', producerRefusals, admitSender)
 
 async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, request: FastifyRequest) {
@@ -197,8 +196,8 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
 }
 
 /**
- * Only this decides who is calling. With an `Authorization` field, even an invalid one, it reads no
- * other proof.
+ * Only this decides who is calling. If there is an `Authorization` field, even an invalid one, no
+ * other proof is read.
  */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers

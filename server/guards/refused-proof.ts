@@ -1,4 +1,5 @@
-// Says what a refused request presented, valid or not, without values, which may be secrets.
+// Says what a refused request presented, with the same text for valid and made-up proofs, and
+// without values, which may be secrets.
 import type { FastifyRequest } from 'fastify'
 import { counts } from '../basics/counts.ts'
 import { type CarillonError, notAuthenticated, type ProofRefusal } from '../basics/errors.ts'

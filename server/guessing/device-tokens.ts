@@ -1,6 +1,6 @@
 // A device on which a user signed in keeps a token. Its failures count apart, so the user signs in
-// while others guess (OWASP, "device cookies"; decision 0039). It only allows to try a password,
-// and names no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
+// while others guess (OWASP, "device cookies"; decision 0039). The token only allows to try a
+// password, and names no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { networksOf } from '../basics/ip-addresses.ts'
@@ -8,7 +8,7 @@ import { randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 
-/** `isKnown`: by other means. `deviceGeneration`: the sign-in is refused if it was raised since. */
+/** `isKnown`: by other means. `deviceGeneration`: if raised since, the sign-in is refused. */
 export type SeenDevice = {
   label: string
   network: string
@@ -19,11 +19,11 @@ export type SeenDevice = {
 
 export type DeviceUser = { id: string; deviceGeneration: number }
 
-/** The user of the oldest sign-in is forgotten first. */
+/** The user who signed in longest ago is forgotten first. */
 const maxUsers = 10
 const maxKnownDevices = 50
 const shape = /^([\w-]{22})\.([\w-]{43}(?:~[\w-]{43}){0,9})$/
-/** Another host of the domain may add equal names. */
+/** Another host of the domain may add cookies of equal names. */
 const maxPresented = 4
 
 export const maxDeviceTokenLength = 22 + 44 * maxUsers
@@ -31,7 +31,7 @@ export const maxDeviceTokenLength = 22 + 44 * maxUsers
 type Device = { id: string; seals: readonly string[] }
 type Needs = { sealing: Pick<Sealing, 'mac' | 'isMac'> }
 
-/** Undefined also after `deviceGeneration` was raised. */
+/** Undefined also if `deviceGeneration` was raised since. */
 export function knownDevice(
   needs: Needs,
   presented: readonly string[],
@@ -53,8 +53,8 @@ export function tokenAfterSignIn(
 }
 
 /**
- * A known device keeps its id. Others share one for each user, so more links allow no more guesses
- * of the second factor.
+ * A known device keeps its id. Others share one id for each user, so more links allow no more
+ * guesses of the second factor.
  */
 export function tokenAfterLink(
   needs: Needs,

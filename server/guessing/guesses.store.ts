@@ -28,11 +28,11 @@ export type GuessLimits = { limits: readonly GuessLimit[]; at: number }
 
 export type GuessRefusal = { key: string; notBefore: number }
 
-/** Two clocks differ by less. A count further ahead is from before the clock was set back. */
+/** Nodes' clocks differ by less. A count further ahead is from before the clock was set back. */
 const clockLeewayMs = 60_000
 const maxCharacter = '\u{10ffff}'
 
-/** `at`: the last guess; for a rate, from when one leaves in each interval. */
+/** `at`: of the last guess; for a rate, from then on one leaves in each interval. */
 type Count = { failures: number; at: number; expiresAt: number }
 type Row = Count & { key: string }
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
@@ -46,7 +46,7 @@ export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
 /**
  * Counts under every key, or returns those that refuse. Simultaneous calls count one after the
  * other. If the last guess is in the future, the clock was set back: the count begins again. Locks
- * keys in the order of `clearGuesses`.
+ * keys in order, as `clearGuesses` does.
  */
 export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   const early = yield* guessRefusals(limits)
@@ -126,7 +126,7 @@ function notBeforeOf(limit: GuessLimit, row: Count | undefined): number {
   if (row === undefined) return Number.NEGATIVE_INFINITY
   if ('burst' in limit) return row.at + (row.failures - limit.burst + 1) * limit.intervalMs
   const delayMs = limit.delaysMs[row.failures] ?? limit.delaysMs.at(-1) ?? 0
-  // A clock a little ahead must not delay other nodes.
+  // A clock a little ahead must not delay guesses elsewhere.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }
 

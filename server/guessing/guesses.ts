@@ -1,5 +1,5 @@
-// A guess counts as a failure before its evaluation, so simultaneous ones cannot pass the limits; a
-// right one is taken back (A9, A10; decision 0039).
+// A guess counts as a failure before its evaluation, so that simultaneous ones cannot pass the
+// limits. A right guess is taken back (A9, A10; decision 0039).
 import { record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
@@ -23,13 +23,16 @@ export type Guesser = Omit<Client, 'account'> & {
 }
 
 /**
- * After five failures 1 s, then 2, 4 up to 1,024 s: 5 + 11 + 82 = 98 a day, below 100 (NIST SP
- * 800-63B-4, section 3.2.2).
+ * After five failures 1 s, then 2, 4 up to 1,024 s: 5 + 11 + 82 = 98 failures a day, below 100
+ * (NIST SP 800-63B-4, section 3.2.2).
  */
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/** 100 failures for all accounts, then 100 an hour. An IPv6 /56 has four times that, a /48 16. */
+/**
+ * 100 failures for all accounts, then 100 an hour. An IPv6 /56 has four times that, a /48 sixteen
+ * times.
+ */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 /**
@@ -46,14 +49,12 @@ const tooManyMails =
   'Too many mails to this user: 3, then one an hour, and 10 a day; less for one client'
 const noticeLimit = { intervalMs: hour, burst: 5 }
 const testLimit = { intervalMs: hour, burst: 10 }
-/** A client requests ten at once, then ten an hour. */
+/** A client may request ten mails at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
-/**
- * For an account and a client: 60 right sign-ins, then one in ten seconds. The audit log has each.
- */
+/** For account and client: 60 right sign-ins, then one in ten seconds. All are in the audit log. */
 const signInRate = { intervalMs: 10_000, burst: 60 }
-/** A one-time link works once, for an owner whose other ways are used up. */
+/** No limit for a one-time link: it works once, for an owner whose other ways are used up. */
 type LimitedMethod = 'password' | 'passkey' | 'provider'
 
 type Counting = { store: Store; now: () => number }
@@ -87,7 +88,7 @@ export class Guesses {
     return true
   }
 
-  /** Counts must not reveal a user. */
+  /** No count may reveal a user. */
   beginMailRequest(address: string): Promise<Guess> {
     return this.begin({
       limits: this.#ratesOf(address, mailRateOfAddress, 'mail '),
@@ -143,7 +144,7 @@ export class Guesses {
     )
   }
 
-  /** Counts before it hashes. Throws TOO_MANY_REQUESTS. */
+  /** Runs before the password is hashed. Throws TOO_MANY_REQUESTS. */
   async beginConfirmation(userId: string): Promise<void> {
     const key = `${guessPrefixOf(userId)}sign-in confirmation`
     await reserve(this.#options, { key, ...signInRate }, 'Too many confirmations of this account')
@@ -220,7 +221,7 @@ export class Guesses {
     return guess
   }
 
-  /** Forgets this address's failures of the account. */
+  /** Forgets the failures of the account from this address. */
   async succeed({ limits }: Guess): Promise<void> {
     await this.#options.store.write(stored.clearGuesses, { limits })
   }
@@ -235,7 +236,7 @@ export class Guesses {
     throw tooMany(kind === 'mail' ? ofUser : 'Too many wrong attempts', notBefore - at)
   }
 
-  /** Once an hour, so that no attacker fills the log. No caller waits: time would reveal a user. */
+  /** Once an hour, so no attacker fills the log. No caller waits: the time would reveal a user. */
   #recordDelay(
     { userId, kind, until }: { userId: string; kind: GuessKind; until: number },
     at: number,
@@ -269,13 +270,15 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   })
 }
 
-// Limits a user's audit entries (L1). A change counts first; without effect it is taken back.
+// Limits a user's audit entries (L1). A change counts before it is made; without effect it is taken
+// back.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen sign-in that is not fresh must use up neither what needs a fresh one (`fresh`) nor its
- * owner's ways to end it (`defences`). A provider's link must be unlinked before the next.
+ * A stolen sign-in that is not fresh must not use up the limit of what needs a fresh one (`fresh`),
+ * nor of its owner's ways to end it (`defences`). A linked account must be unlinked before the
+ * next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',
@@ -290,7 +293,7 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defence
   'sign-in-disowned': 'fresh',
 }
 
-/** `store.write` then throws TOO_MANY_REQUESTS beyond the limit. */
+/** `store.write` then throws TOO_MANY_REQUESTS for changes beyond the limit. */
 export function limitChanges(store: Store, now: () => number): void {
   const unrecorded = new Set<string>()
   store.onRecorded(async (entries) => {
@@ -301,7 +304,7 @@ export function limitChanges(store: Store, now: () => number): void {
     const entry = limitedEntry(input)
     if (entry === undefined) return write(operation, input)
     const kind = (input as Audited | null)?.needsFresh ? 'fresh' : limited[entry.event as EventName]
-    // An erasure ends it, like counts of guesses.
+    // Erasing the user removes it, like counts of guesses.
     const rate = { key: `${guessPrefixOf(entry.userId ?? '')}${kind}`, ...changeLimit }
     const more = ' Notifications can be read and marked meanwhile.'
     await reserve({ store, now }, rate, 'Too many changes of this account', more)
