@@ -1,4 +1,5 @@
-// Serves the route table, with limits, checks before any route, and one place for all failures.
+// Serves the route table, with limits, request checks before any route, and one place for all
+// failures.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
@@ -52,7 +53,10 @@ type AppOptions<Needs> = {
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/** Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, when Node closes a connection. */
+/**
+ * Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, after which Node closes an idle
+ * connection.
+ */
 const timeouts = {
   headers: 5_000,
   request: 8_500,

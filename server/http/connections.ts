@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { giveUpWrites } from './late-writes.ts'
 
-/** Grace period for a request on the wire. */
+/** Grace period: a request on the wire gets its response. */
 const idleMs = 500
 /** After the signal, or after the grace time if that is later. */
 const fromSignalMs = 8_000
@@ -17,8 +17,8 @@ type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
  * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers see
- * that it is not ready. Then `endStreams` runs, and clients reconnect elsewhere. Running requests
- * finish; what is still open is disconnected.
+ * that the process is not ready. Then `endStreams` runs, and clients reconnect elsewhere. Running
+ * requests finish; what is still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,
@@ -31,7 +31,7 @@ export async function drain(
   )
   if (graceMs > 0) await sleep(graceMs)
   let isClosed = false
-  // http.Server's close also disconnects while a request arrives.
+  // http.Server's close would also disconnect while a request arrives.
   NetServer.prototype.close.call(server, () => {
     isClosed = true
   })
@@ -53,12 +53,12 @@ export async function drain(
   await app.close()
 }
 
-// Drops a client's bytes after its response (RFC 9112, section 9.6). Unread bytes would reset the
-// connection: nginx sends 502 and counts a failure.
+// What a client sends after its response is dropped (RFC 9112, section 9.6). Closing with unread
+// bytes would reset the connection: nginx sends 502 and counts a failure.
 
-/** Takes about 2 ms. A client that sends somewhat more than the largest body reads its 413. */
+/** A client that sends a little more than the largest body reads its 413. Dropping takes 2 ms. */
 const maxDroppedBytes = 8 * 1024 * 1024
-/** One byte costs as much time as a kilobyte. */
+/** A chunk of one byte costs as much as a kilobyte. */
 const minChunkBytes = 256
 /** The request's time limit (app.ts) may end it sooner. */
 const maxDroppingMs = 5_500
@@ -71,7 +71,7 @@ export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
   )
 }
 
-/** `over` gets false if the client left or at a limit. */
+/** `over` gets false if the client left or a limit was reached. */
 function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void {
   const end = () => {
     clearTimeout(limit)
@@ -115,7 +115,7 @@ export function afterUnreadBody(
     })
 }
 
-/** Later bytes on these are no request. */
+/** Later bytes on these sockets are no request. */
 export const dropping = new WeakSet<Socket>()
 
 /** The HTTP parser gave the connection up: drops what still arrives. */

@@ -1,4 +1,4 @@
-// A long write goes on after its response says so (R18).
+// A write that takes long goes on, and its response says so (R18).
 import { CarillonError } from '../basics/errors.ts'
 
 /** Most clients and proxies wait for at least ten seconds. */

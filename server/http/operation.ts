@@ -39,7 +39,7 @@ export const tags = {
 } as const
 export type Tag = keyof typeof tags
 
-// Code behind the guards knows the caller by these types.
+// Code behind the guards knows the caller only by these types.
 
 /**
  * A second factor, or a passkey, which no other site can request. `acr` in OpenID Connect has these
@@ -49,7 +49,7 @@ export type ProvedFactor = 'mfa' | 'phr'
 
 export type Subject = {
   userId: string
-  /** Null if a token names none. */
+  /** Null also for a token that names none. */
   username: string | null
   proof: 'session' | 'access-token'
   signInId: string
@@ -60,7 +60,7 @@ export type Subject = {
    * (tokens/factor-policy.ts).
    */
   scope?: 'inbox' | 'setup'
-  /** What the user proved besides the password. */
+  /** What the user proved besides the password, if anything. */
   factor?: ProvedFactor
   expiresAt: number
   inboxVersion?: number
@@ -95,7 +95,7 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   acceptsMultipart?: true
   /** Another site must not sign a browser in as its own user. */
   signsIn?: true
-  /** Another site's page must not take a user's place. */
+  /** Another site's page must not take one of a user's places. */
   takesPlace?: true
   /** Supervisors and backends use it; another site's page gains nothing. */
   anyHost?: true
@@ -104,8 +104,8 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   /** In bytes; 4 KiB by default. */
   bodyLimit?: number
   /**
-   * Limits the keys of a JSON body at all depths; 8 by default. It may have three times as many
-   * values.
+   * Limits the keys of a JSON body at all depths; 8 by default. The body may have three times as
+   * many values.
    */
   maxFields?: number
   headers?: Readonly<Record<string, string>>

@@ -29,7 +29,7 @@ type Rules = {
   counts?: RequestCounts | undefined
 }
 
-/** A promise for each check would cost a tenth of the throughput, so they are not async. */
+/** The checks are not async: a promise for each would cost a tenth of the throughput. */
 export function checkRequests(
   app: FastifyInstance,
   { routes, site, headers, log, counts }: Rules,
@@ -122,7 +122,7 @@ function refuseOtherAuthority(target: string, host: string | undefined): void {
 /** RFC 9112, section 3.2. */
 const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
-/** Node silently keeps the first; a proxy may keep the last. */
+/** Node silently keeps the first field; a proxy may keep the last. */
 function refuseRepeated(rawHeaders: readonly string[]): void {
   let hosts = 0
   let types = 0
@@ -144,7 +144,7 @@ const pipelined = new WeakMap<Socket, number>()
 
 /**
  * Pipelined responses (RFC 9112, section 9.3.2) stay in memory: one packet on each of 20
- * connections costs 2 GB. A waiting one must not take a place.
+ * connections costs 2 GB. And a request that waits must not take a place.
  */
 function refuseFlood(
   { raw: { socket }, routeOptions }: FastifyRequest,
@@ -187,7 +187,8 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 }
 
 /**
- * Refuses cross-site requests (C1): every login, unsafe ones with a cookie, those taking a place.
+ * Refuses cross-site requests (C1): every login, unsafe methods with a cookie, requests that take a
+ * place.
  */
 function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
@@ -213,8 +214,8 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * By `Sec-Fetch-Site` (Fetch Metadata, W3C) or `Origin`. Without both it is no browser, and added
- * no cookie by itself.
+ * Decides by `Sec-Fetch-Site` (Fetch Metadata, W3C) or `Origin`. A client without both is no
+ * browser, so no cookie was added automatically.
  */
 export function comesFromOtherSite(
   { raw }: { raw: Pick<IncomingMessage, 'headers'> },
@@ -287,7 +288,7 @@ export function pathOf(target: string): string {
   return end < 0 ? target.slice(start) : target.slice(start, end)
 }
 
-/** The longest path has an external id: 255 characters of 4 bytes, each as `%FF`. */
+/** The longest path has an external id: 255 characters of 4 bytes, each byte as `%FF`. */
 const maxEncodedPathLength = 3_200
 
 /**

@@ -10,13 +10,13 @@ export type Cookie = {
 }
 
 export type Site = {
-  /** It is known when the service listens, if no setting has it. */
+  /** Without a setting, it is known only when the service listens. */
   publicUrl: () => string
   isHttps: boolean
   hstsSubdomains: boolean
   hosts: readonly string[]
   allowedOrigins: readonly string[]
-  /** Where a sign-in may lead; empty for any place of an allowed origin. */
+  /** Where a sign-in may lead. If empty: any place of an allowed origin. */
   returnUrls: readonly string[]
   trustedProxies: AddressRanges
   cookie: Cookie

@@ -18,7 +18,7 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
     ...(forwardedFor === undefined ? [] : [forwardedForChain(String(forwardedFor))]),
   ]
   const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, trustedProxies))
-  // A proxy that sets one of the two forwards the client's other.
+  // A proxy that sets one of these fields forwards the client's other one.
   return other === address ? address : peer
 }
 
@@ -40,7 +40,7 @@ type Chain = readonly (string | undefined)[]
 
 const maxHops = 32
 
-/** A client can invent what is left of the first untrusted address. */
+/** A client can invent what is left of the first address that is not trusted. */
 function walk(peer: string, chain: Chain, trustedProxies: AddressRanges): string {
   let last = peer
   for (const address of chain.toReversed()) {

@@ -10,7 +10,7 @@ import type { Schema } from '../openapi/schema.ts'
 
 const form = 'application/x-www-form-urlencoded'
 const maxFieldsByDefault = 8
-/** Parsing one blocks the event loop for a millisecond. */
+/** Parsing such a body blocks the event loop for a millisecond. */
 const largeBytes = 16 * 1024
 
 export function acceptBodies(app: FastifyInstance): void {
@@ -43,7 +43,7 @@ export function acceptBodies(app: FastifyInstance): void {
   })
 }
 
-/** RFC 8058, section 3.1: mail programs may send their one field so. */
+/** RFC 8058, section 3.1: mail programs may send their one field as multipart. */
 const oneField =
   /^--[^\r\n]+\r\ncontent-disposition: form-data; name="([\w-]{1,40})"\r\n(?:content-type: [^\r\n]{1,60}\r\n)?\r\n([^\r\n]{0,100})\r\n--/i
 
@@ -81,7 +81,7 @@ export function parseForm(bytes: Buffer): Record<string, string> {
   return fields
 }
 
-/** URL Standard, section 5.1, but refuses what that repairs. */
+/** Parses as the URL Standard, section 5.1, but refuses what that repairs. */
 export function formFields(text: string, most: number): [name: string, value: string][] {
   const pairs = text === '' ? [] : text.split('&', most + 1)
   if (pairs.length > most) refuseBody(`contains more than ${most} fields`)
@@ -139,7 +139,7 @@ function fastifysCompiler(): NonNullable<typeof compile> {
 
 const maxUnknownFields = 8
 
-/** The first of each field: finding all in 500,000 recipients takes up to 3 s. */
+/** Reports the first fault of each field: finding all in 500,000 recipients takes up to 3 s. */
 function faultsIn(schema: Schema, value: unknown, part: string): Fault[] {
   const hasFields = schema.properties !== undefined && typeof value === 'object' && value !== null
   const faults =
@@ -183,7 +183,7 @@ function firstFault(
     : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** Of several variants, it takes the fault in the one of its type. */
+/** Of several variants, takes the fault in the variant that has the value's type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)

@@ -41,7 +41,7 @@ export function sessionSecrets(cookieHeader: string | undefined, name: string): 
   return values.length < 2 ? values : [...new Set(values)]
 }
 
-/** Neither scripts nor other sites' forms have it. '' removes it. */
+/** No script reads it, no other site's form sends it. '' removes it. */
 export function setCookie(reply: FastifyReply, cookie: Cookie, value: string): void {
   reply.header('set-cookie', cookieText(cookie, value))
 }

@@ -37,7 +37,7 @@ export function allowedMethods(
   return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)]
 }
 
-/** Others may read these as slashes or dot segments (RFC 3986, section 5.2.4). */
+/** Another program may take these for slashes or dot segments (RFC 3986, section 5.2.4). */
 function takes(pattern: readonly string[], segments: readonly string[]): boolean {
   const isText = (segment: string) => !['', '.', '..'].includes(segment) && !segment.includes('\\')
   const isTaken = (text: string, at: number) =>

@@ -51,7 +51,7 @@ export function sendFailure(
       .catch((cause: unknown) => sendFailure(log, cause, { request, reply }))
 }
 
-/** RFC 6750, section 3: it has a reason only for a presented token. */
+/** RFC 6750, section 3: the header has a reason only for a presented token. */
 function challenge(request: FastifyRequest): string {
   return /^bearer /i.test(request.headers.authorization ?? '')
     ? 'Bearer error="invalid_token"'

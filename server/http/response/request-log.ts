@@ -59,7 +59,7 @@ export class RequestLog {
     this.#refusalsMinute.begin()
   }
 
-  /** If the peer is no trusted proxy, all clients behind it count as one. */
+  /** Reports a forwarding peer that is no trusted proxy: all clients behind it count as one. */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
     if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true

@@ -15,7 +15,7 @@ export function sendObject(reply: FastifyReply, value: unknown): FastifyReply {
   return sendJson(reply, JSON.stringify(value))
 }
 
-/** The settings decide it, so a browser asks again after five minutes. */
+/** The settings decide the style, so a browser asks again after five minutes. */
 export function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
   return reply
     .header('cache-control', 'public, max-age=300')
@@ -23,7 +23,7 @@ export function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
     .send(css)
 }
 
-/** Login, token renewal and key set have the shape of their specs instead. */
+/** Responses of login, token renewal and key set have the shape of their standards instead. */
 export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
   return sendObject(reply, { success: true, data })
 }
