@@ -1,4 +1,5 @@
-// One user's inbox. Every query is scoped to the user, so another user's notification looks absent.
+// One user's inbox. Every query is scoped to the user, so another user's notification looks
+// missing.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { counts } from '../basics/counts.ts'
 import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'
@@ -73,7 +74,7 @@ export class Inbox {
     const kept = isKept(request) ? cache.get(userId)?.pages.get(variantOf(request)) : undefined
     if (kept !== undefined && kept.version === (await this.#versionOf(reader, kept))) return kept
     const page = await this.#store.read(readPage, { ...request, userId })
-    // Then a proxy on this machine wakes once for the pages of many requests.
+    // So a proxy on this machine wakes once for the pages of many requests.
     await endOfTurn()
     const first = render(page, request, userId)
     const rendered = mayHaveTexts(first.json)
@@ -91,7 +92,7 @@ export class Inbox {
     return sent
   }
 
-  /** The proof was read with the version, or it is read for what is kept. */
+  /** If the proof was not read with the version, the version is read now. */
   #versionOf({ userId, inboxVersion }: Reader, kept: Rendered): number | Promise<number> {
     return inboxVersion ?? this.#store.read(readVersion, { userId, kept })
   }
@@ -116,7 +117,7 @@ export class Inbox {
     return rendered
   }
 
-  /** Throws NOT_FOUND; CONFLICT for a security notice that has to stay. */
+  /** Throws NOT_FOUND, or CONFLICT for a security notice that has to stay. */
   async change<More>(operation: Change<More>, { userId }: Reader, more: More): Promise<void> {
     refuse(await this.#store.write(operation, { ...more, userId, at: this.#now() }))
     const act = acts.get(operation)
@@ -201,7 +202,7 @@ function render(
   const hasMore = 'page' in request ? request.page * request.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `${beforeItems}${items},${state},"next":${next === null ? null : `"${next}"`}}}`
-  // A browser's user may change, and after a lost disk another change can have the version. A
+  // A browser's user may change, and after a lost disk another change can have the same version. A
   // UUID's last 12 characters are random.
   const newestId = newestIdIn(json.slice(beforeItems.length))
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestId?.slice(-12) ?? ''}"`

@@ -30,7 +30,10 @@ const dialects = {
 }
 type Engine = keyof typeof dialects
 
-/** SQL expressions: the page takes `taken` below a sequence number, after `skipped`. */
+/**
+ * SQL expressions: the page takes `taken` notifications below a sequence number, after `skipped`
+ * others.
+ */
 export type Place = { below: string; taken: string; skipped: string; unless?: string }
 
 export function listSql(engine: Engine, { status, hasCategories }: Shape, place: Place): string {

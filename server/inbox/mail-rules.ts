@@ -1,4 +1,5 @@
-// When is a mail sent about an unread notification? reminders.store.ts has the timers.
+// When is a mail sent about an unread notification? reminders.store.ts has the timers, reach/
+// sends.
 
 import { mailRules } from '../config/values.ts'
 

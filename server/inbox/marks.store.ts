@@ -53,7 +53,7 @@ export const foundColumns = new Part(
   `n.id, n.seq, n.category, n.state, n.snoozed_until, n.bulk_version, ${inboxFields(ofFound)}`,
 )
 
-/** SQLite would take the key, and pass over other states. */
+/** SQLite would take the primary key, and pass over other states. */
 export const byState = new Part('indexed by notification_by_state', '')
 const byId = new Part('indexed by notification_by_id', '')
 export const byCategory = new Part('indexed by notification_by_category', '')
@@ -96,7 +96,7 @@ function putAway({ at, ...one }: MarkRead, change: (found: Found) => Write<boole
   })
 }
 
-/** An undo of the last bulk act leaves it. Clients do not see this. */
+/** An undo of the last bulk act leaves this notification. Clients do not see this. */
 function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
   if (bulk_version === null || bulk_version <= 0) return
   yield* send`update notification set bulk_version = ${-bulk_version} where user_id = ${user} and seq = ${seq}`
@@ -153,7 +153,7 @@ export function* recount(found: Found, different: Partial<Standing>): Write<void
   if (category !== null && category !== after.category) yield* removeEmpty([user.id], [category])
 }
 
-/** The changes may be in any inboxes: each table has one statement. */
+/** The changes may be in several inboxes: each table has one statement. */
 export function* recountAll(changes: readonly Changed[]): Write<void> {
   const ofUsers = [...Map.groupBy(changes, ({ found }) => found.user.id)]
   const inboxes = ofUsers.map(([userId, ones]) => {
@@ -233,7 +233,7 @@ export function* countIn(
 
 type Move = { state: State; readAt?: string; archivedAt?: string; snoozedUntil?: string }
 
-/** It keeps `readAt` until it is unread again. */
+/** A read one keeps `readAt` until it is unread again. */
 function* moveTo(found: Found, move: Move): Write<boolean> {
   const { state, readAt = null, archivedAt = null, snoozedUntil = null } = move
   const version = found.version + 1
@@ -247,8 +247,8 @@ function* moveTo(found: Found, move: Move): Write<boolean> {
 }
 
 /**
- * Marks it as read. Repeating changes nothing and keeps the first `readAt`. After a read-all, the
- * call keeps an undo from this one.
+ * Marks a notification as read. Repeating changes nothing and keeps the first `readAt`. After a
+ * read-all, an undo then leaves this one read.
  */
 export const markRead = { name: 'markRead', write: markReadAlone, postgres: changeTogether('read') }
 
@@ -266,8 +266,8 @@ function markReadAlone({ at, ...one }: MarkRead): Write<Outcome> {
 }
 
 /**
- * Marks it as unread, until it is marked as read or a read-all covers it. An archived or snoozed
- * one returns to the list. Repeating changes nothing.
+ * Marks a notification as unread, until it is marked as read or a read-all covers it. An archived
+ * or snoozed one returns to the list. Repeating changes nothing.
  */
 export const markUnread = {
   name: 'markUnread',
@@ -281,7 +281,7 @@ function markUnreadAlone(one: OneNotification): Write<Outcome> {
   })
 }
 
-/** Archives it and marks it as read. Repeating changes nothing, but an undo then leaves it. */
+/** Archives a notification and marks it as read. A repeated call only makes an undo leave it. */
 export const archive = { name: 'archive', write: archiveAlone, postgres: changeTogether('archive') }
 
 function archiveAlone(one: MarkRead): Write<Outcome> {
@@ -295,7 +295,7 @@ function* archiveFound(found: Found, at: number): Write<boolean> {
   return false
 }
 
-/** As `archive`, for one notification of each inbox. The caller has locked the inboxes. */
+/** Does as `archive` for one notification of each inbox. The caller has locked the inboxes. */
 export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   for (const one of found) if (one.state === 'archived') yield* leaveUndo(one)
   const moved = found.filter(({ state }) => state !== 'archived')
@@ -312,7 +312,7 @@ export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   yield* recountAll(moved.map((one) => ({ found: one, after: { ...one, state: 'archived' } })))
 }
 
-/** Snoozes it: until a time only the list of the snoozed has it; then it is newest and unread. */
+/** Until a time, only the list of the snoozed has a notification; then it is newest and unread. */
 export const snooze = { name: 'snooze', write: snoozeAlone, postgres: changeTogether('snooze') }
 
 function snoozeAlone({ until, ...one }: Snooze): Write<Outcome> {
@@ -322,7 +322,7 @@ function snoozeAlone({ until, ...one }: Snooze): Write<Outcome> {
   })
 }
 
-/** Puts it back at its place in the list, still read. Repeating changes nothing. */
+/** Puts a notification back at its place in the list, still read. Repeating changes nothing. */
 export const unarchive = {
   name: 'unarchive',
   write: unarchiveAlone,
@@ -335,7 +335,7 @@ function unarchiveAlone(one: OneNotification): Write<Outcome> {
   })
 }
 
-/** Ends a snooze: it is newest and unread. Returns false if it is not due. */
+/** Ends a snooze: the notification is newest and unread. Returns false if it is not due. */
 export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
   const found = yield* findOne(userId, id)
   if (found === undefined || found.snoozed_until === null || found.snoozed_until > iso(at))
@@ -372,7 +372,7 @@ const maxRemovals = 10_000
 
 type Removal = { at: number; reason: RemovalReason }
 
-/** `found` may be in any inboxes. The caller has locked them. */
+/** `found` may be in several inboxes, which the caller has locked. */
 export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
   if (found.length === 0) return
   const ofUsers = Map.groupBy(found, ({ user }) => user.id)
@@ -392,7 +392,7 @@ export function* removeAll(found: readonly Found[], { at, reason }: Removal): Wr
       yield* send`delete from removal where user_id = ${one.user} and version <= ${one.version - maxRemovals}`
 }
 
-/** A lower `throughSeq` changes nothing. */
+/** A lower `throughSeq` than before changes nothing. */
 export function* markSeen({
   userId,
   throughSeq,

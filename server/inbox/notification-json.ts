@@ -1,4 +1,4 @@
-// SQL joins JSON text in rows: none is parsed between database and response.
+// SQL joins the JSON text of rows: no row is parsed between database and response.
 import { iso } from '../basics/clock.ts'
 import { Part } from '../store/statements.ts'
 import { content, priorities } from './inbox.schemas.ts'
@@ -99,7 +99,7 @@ function lookOf(given: Given): string | null {
   )
 }
 
-/** The best tag is the last. */
+/** The tag that fits best is the last. */
 function tagsOf(locale: string | null): string[] {
   return locale === null ? [] : [locale.replace(/-.*/, ''), locale]
 }

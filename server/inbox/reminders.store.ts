@@ -13,7 +13,7 @@ export const eventBit = 4
 export type ReminderChannel = 'mail' | 'push' | 'unread' | 'webhook'
 
 export type Unseen = { userId: string; seq: number; version: number; reach: number }
-/** `pushDelayMs`: how long a push waits. Undefined if the service sends none. */
+/** `pushDelayMs`: how long a push waits. Either is undefined if the service sends none. */
 export type ReachRules = { mailUnread?: MailRule | undefined; pushDelayMs?: number | undefined }
 type Sent = { category: string | null; application: string; at: number } & ReachRules
 
@@ -21,7 +21,7 @@ type Declared = { mail: MailRule | null; mandatory: number }
 type Chosen = { category: string; mail: MailRule | null; hours: string | null }
 
 /**
- * Writes timers for what is newly unread, for users whom something reaches, with locked inboxes.
+ * Writes timers for what is newly unread, for users that something reaches, with locked inboxes.
  */
 export function* remind(
   { mailUnread, pushDelayMs, ...sent }: Sent,
@@ -69,7 +69,7 @@ export function hoursIn(chosen: readonly Pick<Chosen, 'category' | 'hours'>[]): 
   return hours == null ? usualHours : { ...usualHours, ...JSON.parse(hours) }
 }
 
-/** Null means UTC. Another zone makes it decide again about what waits. The user is locked. */
+/** Null means UTC. After a change of zone, what waits is decided again. The user is locked. */
 export function* chooseTimeZone(userId: string, timeZone: string | null): Write<void> {
   const user = userKey(userId)
   const before = hoursIn(yield* choicesOf(user, null))
@@ -131,8 +131,8 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
 }
 
 /**
- * Call it when a write changes whether the user has a verified address. If so, it creates the
- * inbox's row, and forgets refusals of another address.
+ * Call it when a write changes whether the user has a verified address. With one, it creates the
+ * inbox's row. It forgets refusals of another address.
  */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)

@@ -1,5 +1,5 @@
 // Removes what has expired, is too old or too many, and ends snoozes. Each write locks a few
-// inboxes and decides again, so several nodes can work.
+// inboxes and decides again, so several nodes can work at once.
 import { iso } from '../basics/clock.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import {

@@ -1,4 +1,4 @@
-// Which outbox rows are webhooks' events, and who gets them? webhooks/ finds and sends them.
+// Which outbox rows are events for webhooks, and who gets them? webhooks/ finds and sends events.
 import { all, inList, type Read, send, type Write } from '../store/statements.ts'
 
 export const eventTypes = [
@@ -36,7 +36,7 @@ export function wants({ events }: Pick<Receiver, 'events'>, type: EventType): bo
   return events.split(',').includes(type)
 }
 
-/** `ids`: of notifications. `user`: one who is gone. `body`: of the first attempt. */
+/** `ids`: of notifications. `user`: an erased user. `body`: of the first attempt. */
 export type EventContent = {
   type: EventType | 'webhook.test'
   ids?: readonly string[]

@@ -1,5 +1,5 @@
-// Marks all as read, or archives all that is read, in steps, oldest first. Each is one transaction
-// with its event, so a kill between two steps leaves nothing to repair.
+// Marks all as read, or archives all that is read, in steps, oldest first. Each step is one
+// transaction with its event, so a kill between two steps leaves nothing to repair.
 import { iso } from '../../basics/clock.ts'
 import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
 import type { MarkAllRead, Rest } from '../inbox-state.ts'
@@ -91,7 +91,7 @@ function* archiveReadStep({ userId, at, rest }: ArchiveReadStep): Write<'done' |
   return act.rest
 }
 
-/** At the step's event a client would archive these, so each gets its own change. */
+/** A client would archive these notices at the step's event, so each gets its own change. */
 function* keepNotices(
   user: UserKey,
   step: { version: number; through: number; at: number },

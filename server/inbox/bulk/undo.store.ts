@@ -13,7 +13,8 @@ type UndoStep = Undo & { rest?: Rest | undefined }
 
 /**
  * For ten minutes, takes back the last bulk act that changed something, except what was marked,
- * moved or sent again since. Repeating changes nothing. Returns 'nothing', or what is left.
+ * moved or sent again by itself since. Repeating changes nothing. Returns 'nothing', or what is
+ * left.
  */
 export const undo = {
   name: 'undo',
@@ -43,7 +44,7 @@ function* undoStep({ userId, at, rest }: UndoStep): Write<'done' | 'nothing' | R
     last: rest?.through ?? steps.last,
     size: stepSize(rest),
   })
-  // If it is negative, a step on another node begins a new act.
+  // The version is negative, so that a step on another node begins a new act.
   yield* send`update inbox set undo_version = ${below === undefined ? undone : -act} where user_id = ${inbox.user}`
   if (below !== undefined) return { act, through: below }
   // At the signal, clients load their lists again.

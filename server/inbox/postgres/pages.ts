@@ -38,7 +38,7 @@ function isWhole({ status, hasCategories }: Shape): string {
 
 const text = notificationJsonSql('postgres')
 
-/** In a whole list without gaps the place is known; otherwise PostgreSQL passes over others. */
+/** In a whole list without gaps the place is known; else PostgreSQL passes over those above. */
 function placeSql(shape: PageShape): { below: string; skipped: string } {
   if (!shape.isNumbered) return { below: '$3::bigint', skipped: '0' }
   const isDense = `${isWhole(shape)} and ${inboxField(`${countOf.all} = last_seq - first_seq + 1`)}`

@@ -1,4 +1,5 @@
-// `limit +?`: a bare parameter decides about the plan, so SQLite would prepare each time.
+// `limit +?`: a bare parameter decides about the plan, so SQLite would prepare the statement each
+// time.
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import {
