@@ -54,7 +54,7 @@ export class ForeignTokens {
     )
   }
 
-  /** The log has a wrong setting before the first token. */
+  /** A wrong setting is then in the log before the first token. */
   async prefetch(): Promise<void> {
     await Promise.all(this.#issuers.values().map(({ keys }) => keys.prefetch()))
   }
@@ -78,7 +78,7 @@ export class ForeignTokens {
     const known = this.#verified.get(token)
     const isChecked = known !== undefined && now() < known.checkAgainAt
     if (!isChecked && !(await this.#isGenuine(token, read))) return null
-    // A known token brings no user back.
+    // A token seen before brings no erased user back.
     const user = await this.#userOf(read, known === undefined)
     const subject = user && subjectOf(user, read.expiresAt)
     const checkAgainAt = isChecked ? known.checkAgainAt : now() + checkedForMs

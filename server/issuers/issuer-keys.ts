@@ -42,7 +42,7 @@ export class IssuerKeys {
     await this.#keys.reload().catch(() => {})
   }
 
-  /** Throws UNAVAILABLE if the keys are unknown. */
+  /** Throws UNAVAILABLE if the keys cannot be known now. */
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
     if (this.#waiting >= maxWaiting)
       throw overloaded('Too many tokens wait for the keys of their issuer')

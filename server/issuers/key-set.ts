@@ -49,7 +49,7 @@ async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<st
       'Write the issuer in CARILLON_ISSUERS exactly as its discovery document and its tokens do.',
     )
   const url = typeof jwks === 'string' ? URL.parse(jwks) : null
-  // Plain http is for an issuer on this machine.
+  // Plain http is only for an issuer on this machine.
   const isOnThisMachine =
     issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
   if (url === null || !(url.protocol === 'https:' || isOnThisMachine) || url.username !== '')
@@ -81,7 +81,7 @@ async function isUsable(
   })
   const { modulusLength, publicExponent } = ((imported as CryptoKey | undefined)?.algorithm ??
     {}) as Partial<RsaKey>
-  // Then the padded digest itself is a signature that OpenSSL accepts.
+  // With exponent 1, the padded digest itself is a signature that OpenSSL accepts.
   if (publicExponent !== undefined && /^0*1$/.test(Buffer.from(publicExponent).toString('hex')))
     throw fault(
       `${address} has a key, ${id}, with the exponent 1, with which everyone can sign tokens`,

@@ -5,7 +5,7 @@ import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 /** With lists of groups, large providers' tokens have up to 6,000 characters. */
 const maxLength = 8_192
 const maxKidLength = 256
-/** No foreign token can be revoked. */
+/** The service cannot revoke a foreign token. */
 const maxLifeSeconds = 86_400
 const leewaySeconds = 60
 
@@ -84,7 +84,7 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
 
-/** Readers differ about a repeated name. */
+/** JSON readers differ about a repeated name. */
 function objectIn(segment: string): Members | null {
   if (!isCanonical(segment)) return null
   try {

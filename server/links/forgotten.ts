@@ -1,6 +1,6 @@
-// Mails a link for a forgotten password or a first second factor. The response goes out first:
-// neither it nor its time reveals a user. An outbox row waits for the mail server; its link is made
-// when it leaves.
+// Mails a link for a forgotten password or a first second factor. The response goes out first, so
+// neither it nor its time reveals a user. An outbox row waits for the mail server; the link is made
+// when the mail leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
@@ -43,7 +43,7 @@ type ForgottenOptions = {
 }
 
 const maxRunning = 1_000
-/** One client leaves places to others. */
+/** One client must not take others' places. */
 const maxOfClient = 20
 const maxUsers = 5
 /** A client beyond its budget waits for its response: the event loop is free for others' mails. */
@@ -70,7 +70,7 @@ export class ForgottenPasswords {
 
   /**
    * Drops the request if too many are in progress, for any user. Resolves when the response may go
-   * out, by the client's earlier requests alone.
+   * out, which depends on the client's earlier requests alone.
    */
   async request(
     forgotten: Forgotten,

@@ -9,8 +9,8 @@ import { changePassword, type SetPassword } from '../users/access/user-changes.s
 import { lockUsers } from '../users/users.store.ts'
 
 /**
- * `invite`: the first password of a user who cannot sign in yet. `factor`: the first second factor
- * of a sign-in that only sets one up (factors.store.ts).
+ * `invite` sets the first password of a user who cannot sign in yet. `factor` adds the first second
+ * factor to a sign-in that only sets one up (factors.store.ts).
  */
 export type LinkPurpose = 'invite' | 'reset' | 'factor'
 
@@ -53,7 +53,7 @@ function* lockEnabled(userId: string): Write<boolean> {
   )
 }
 
-/** After a corrected typing error, the old address may be another's. */
+/** After a corrected typing error, the old address may be another person's. */
 const isToOwner = new Part(
   '(email is null or email = (select u.email from "user" u where u.id = user_id))',
 )
@@ -66,8 +66,8 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
 }
 
 /**
- * Sets the password, which voids every link, raises the device generation, and verifies the address
- * to which the link was sent. Of simultaneous calls, one succeeds. Changes nothing if it returns
+ * Sets the password, voids every link, raises the device generation, and verifies the address if
+ * the link was sent there. Of simultaneous calls, one succeeds. Changes nothing if it returns
  * 'refused' (no such link, an expired one, one to another address, or a disabled user) or
  * 'not-first' (an invitation of one who can sign in).
  */

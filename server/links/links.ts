@@ -1,4 +1,5 @@
-// One-time links set a password or a first factor. Browsers neither send nor log their fragment.
+// One-time links set a password or a first factor. The token is their fragment, which browsers
+// neither send nor log.
 import { recorded } from '../audit/entry.ts'
 import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf, randomText } from '../basics/secrets.ts'
@@ -78,7 +79,7 @@ export async function createLink(
   )
 }
 
-/** An invitation must not lead into an owned account. */
+/** An invitation must not lead into an account with an owner. */
 function notFirst() {
   return conflict(
     'This user can sign in already, and an invitation is for a first password',

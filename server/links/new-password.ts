@@ -55,7 +55,7 @@ export async function resetByLink(needs: SignInNeeds, reset: Reset, exchange: Ex
   const change = { token, newPassword, attempt }
   const { before, user } = await resetPassword({ ...needs.users, source }, link, change).catch(
     (error: unknown) => {
-      // It was used during the hashing.
+      // The link was used during the hashing.
       if ((error as Partial<CarillonError>).code === refused.code)
         needs.signInLog.refused(source, noAccount, refused)
       throw error
@@ -107,7 +107,8 @@ export async function changeOwnPassword(
     }),
   )
   await checkCredentials(needs, account, { password: currentPassword, from: address, ...attempt })
-  // With a second factor the sign-in is not fresh: a thief of the password could remove the factor.
+  // With a second factor the sign-in is not fresh: who learned the password could remove the
+  // factor.
   const isProof = caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
   const own = rotationOf(needs, request, { isProof })
   const user = { id, username: name, rotation: own.rotation }

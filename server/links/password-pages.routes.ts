@@ -105,7 +105,7 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
   forVisitor({
     summary: `The page of a link to set a ${purpose === 'reset' ? 'new' : 'first'} password, unless \`${setting}\` names another one`,
     responses: { 200: 'html' },
-    /** "Back" would display a typed password. */
+    /** Otherwise "Back" would show a typed password. */
     async handle(dependencies: Needs, request, reply) {
       const view = await viewFor(dependencies, request)
       const [{ front, signIn: words, password: texts }, { password: shared }, requests] =

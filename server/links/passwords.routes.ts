@@ -16,7 +16,7 @@ import { createLink, type LinkSettings } from './links.ts'
 import { changeOwnPassword, presentedLink, resetByLink } from './new-password.ts'
 import * as shapes from './passwords.schemas.ts'
 
-/** The policy explains a long one. */
+/** The policy explains a long password. */
 const passwordBodyLimit = 16 * 1024
 
 export const linkFor = forProducer({
@@ -107,7 +107,7 @@ export const change = forUser({
   },
 })
 
-/** After the grace, a sign-in by password alone needs it for a first second factor. */
+/** After the grace, a sign-in by password alone needs this link to add a first second factor. */
 export const mailFactorLink = forUser({
   summary:
     'Mails the link with which a sign-in that can only set up a second factor adds the first one',

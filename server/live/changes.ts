@@ -33,7 +33,8 @@ export class ChangesSince {
   }
 
   /**
-   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot wait, UNAUTHORIZED when its proof ends.
+   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot wait, UNAUTHORIZED when its proof
+   * ends.
    */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
@@ -55,7 +56,7 @@ export class ChangesSince {
   }
 
   #wakeAll(): void {
-    // `once` also added 'error'.
+    // `once` also listens for 'error'.
     for (const name of this.#changes.eventNames()) if (name !== 'error') this.#changes.emit(name)
   }
 
@@ -76,7 +77,7 @@ export class ChangesSince {
     let checking: NodeJS.Timeout | undefined
     try {
       for (;;) {
-        // Notices a change between the two.
+        // Listens first, to notice a change meanwhile.
         const changed = once(this.#changes, userId, { signal: over }).catch(() => {})
         const found = await request()
         if (over.aborted || this.#isEnding || found === 'reset' || found.changes.length > 0)

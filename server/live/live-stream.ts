@@ -57,7 +57,7 @@ export class LiveStream {
   ): void {
     if (!this.isLive || this.position >= version) return
     const isNewToAll = this.position < (events[0]?.version ?? 0)
-    // A later stream has the first ones.
+    // A stream that began later has the first ones.
     this.send(isNewToAll ? whole : bytesOf(events.filter((event) => event.version > this.position)))
     this.position = version
     counts.streamEvents += events.length
@@ -118,8 +118,8 @@ export function bytesOf(events: readonly StreamEvent[]): Buffer {
 export type Sink = Pick<EventStream, keyof EventStream>
 
 /**
- * It ends with its connection: events need no chunks and bypass Node's response, which would cost a
- * seventh of each. Keeping a request would take 2 KiB.
+ * The response ends with its connection: events need no chunks and bypass Node's response, which
+ * would cost a seventh of each. Keeping a request would take 2 KiB.
  */
 export class EventStream {
   readonly #response: ServerResponse
@@ -140,7 +140,7 @@ export class EventStream {
     // connections.ts disconnects slow readers.
     this.#socket.setTimeout(0)
     streams.add(this.#socket)
-    // Its connection may be gone; `close` says so.
+    // Its connection may be gone; `close` tells the opener.
     response.on('error', ignore)
     response.useChunkedEncodingByDefault = false
     reply.headers({

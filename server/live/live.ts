@@ -25,7 +25,7 @@ type LiveDependencies = {
   store: Store
   streamLimits: StreamLimits
   now: () => number
-  /** Clients must not return together. */
+  /** Clients disconnected together must not return together. */
   random: () => number
   onFailure: (error: unknown) => void
 }
@@ -38,7 +38,7 @@ const heartbeatMs = 15_000
 const tickMs = 100
 const slotCount = heartbeatMs / tickMs
 const ticksBetweenChecks = 1_000 / tickMs
-/** A session's end may have lost its signal. */
+/** The signal of a session's end may be lost. */
 const heartbeatsBetweenProofs = 4
 
 const reconnectMs = { min: 1_000, max: 4_000 }
@@ -47,7 +47,7 @@ class Subscription {
   readonly userId: string
   history = ''
   inboxTag = ''
-  /** One tick has the heartbeats of a slot. */
+  /** Subscriptions of one slot get their heartbeat at one tick. */
   readonly slot: number
   /** A change replaces it, so loops see all. A Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
@@ -103,7 +103,7 @@ export class Live {
     this.#subscriptions.set(userId, subscription)
     subscription.streams = [...subscription.streams, stream]
     try {
-      // If the proof ends later, the signal finds the stream.
+      // If the proof ends from here on, the signal finds the stream.
       await stream.checkProof(this.#dependencies.now)
       const inbox = await this.#dependencies.store.read(readInbox, userId)
       if (this.#dependencies.streamLimits.isClosed) throw stopping()
@@ -235,7 +235,7 @@ export class Live {
       version,
       limit: changesAtOnce,
     })
-    // Another read was sent first.
+    // Another read was sent first: read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)
     if (found.changes.length === 0) return
@@ -246,7 +246,7 @@ export class Live {
     if (found.more) this.#reading.add(subscription)
   }
 
-  /** A failover or restore may have lost sent changes. */
+  /** A failover or restore may have lost changes that were sent. */
   async #restart(subscription: Subscription, reachedBefore: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.read(readInbox, subscription.userId)
@@ -272,7 +272,7 @@ export class Live {
     }
   }
 
-  /** Each tick has only some. */
+  /** Each tick has some, so no turn has all. */
   #tick(): void {
     const tick = this.#ticks++
     const now = this.#dependencies.now()
