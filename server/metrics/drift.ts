@@ -1,4 +1,4 @@
-// Each hour, do the counters of some inboxes agree with their rows?
+// Checks each hour whether the counters of some inboxes agree with their rows.
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'

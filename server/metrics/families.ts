@@ -1,4 +1,4 @@
-// Prometheus reads the numbers, so requests only count. Labels come from closed lists.
+// Numbers are read when Prometheus asks, so requests only count. Labels come from closed lists.
 import { lastBackupAt } from '../backups/backups.store.ts'
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { version } from '../basics/version.ts'
@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { Drift } from './drift.ts'
 
 type Labels = Readonly<Record<string, string>>
-/** `metricName`: of a histogram's part. */
+/** `metricName`: the name of a histogram's part. */
 type Sample = { value: number; labels?: Labels; metricName?: string }
 export type Family = {
   name: string

@@ -2,12 +2,12 @@
 import { holderLock } from '../store/events.ts'
 import { all, get, Part, type Read, rowsOf, send, type Write } from '../store/statements.ts'
 
-/** `count`: 0 for a gauge. `max`: 0 for a counter. */
+/** `hour`: hours since 1970. `count`: 0 for a gauge. `max`: 0 for a counter. */
 export type Hourly = { name: string; hour: number; count: number; max: number }
 
 const larger = new Part('max(hourly.max, excluded.max)', 'greatest(hourly.max, excluded.max)')
 
-/** Adds counts, keeps the larger maximum. Callers order names equally: nodes do not deadlock. */
+/** Adds counts, keeps the larger maximum. Callers sort names, so that nodes do not deadlock. */
 export function* addHourly(rows: readonly Hourly[]): Write<void> {
   yield* send`
     insert into hourly (hour, name, count, max)
@@ -47,7 +47,7 @@ const nodes = new Part(
     and database = (select oid from pg_database where datname = current_database()))`,
 )
 
-/** On SQLite there is one. */
+/** Counts processes; on SQLite there is one. */
 export function* countNodes(): Read<number> {
   return (yield* get<{ nodes: number }>`select ${nodes} as nodes`)?.nodes ?? 1
 }

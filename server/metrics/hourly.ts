@@ -122,7 +122,7 @@ function ofRequests(requests: RequestCounts): Numbers {
   }
 }
 
-/** The last bucket exceeds every bound. */
+/** The last bucket has what exceeds every bound. */
 function bucketsOf(name: string, durations: Durations | undefined): Numbers {
   if (durations === undefined) return {}
   const { buckets, count } = durations

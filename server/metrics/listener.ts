@@ -1,4 +1,4 @@
-// With a separate listener, no proxy publishes the metrics by mistake.
+// A separate listener, so that no proxy publishes the metrics by mistake.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { oneAtATime } from '../basics/event-loop.ts'
@@ -19,7 +19,7 @@ const idleSocketMs = 20_000
 const maxConnections = 16
 const maxHeaderSize = 8 * 1024
 
-/** Every request has to present a set `token`. */
+/** If `token` is set, every request has to present it. */
 type MetricsPlace = { host: string; port: number; token?: string | undefined }
 
 const securityHeaders = {
@@ -65,7 +65,7 @@ export async function openMetrics(
 
 /** Simultaneous requests share one text. */
 async function scraper(families: readonly Family[]) {
-  // A start without metrics does not load it.
+  // A start without metrics does not load the package.
   const { Registry, collectDefaultMetrics } = (await import('prom-client')).default
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

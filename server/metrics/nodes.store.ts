@@ -9,7 +9,7 @@ export type NodeFacts = {
 }
 export type Held = { userId: string; streams: number }
 
-/** A silent process was killed. */
+/** A process silent for so long was killed. */
 export const nodeLivesMs = 6 * 60_000
 
 /** Also removes rows of killed processes. */

@@ -31,7 +31,7 @@ export function countIn({ numbers }: Point, name: string): number {
   return numbers.get(name)?.count ?? 0
 }
 
-/** Null if no service ran. */
+/** Null if the service did not run. */
 export function gaugeIn({ numbers }: Point, name: string): number | null {
   return numbers.get(name)?.max ?? null
 }

@@ -1,4 +1,4 @@
-// Only the response that makes a secret has it.
+// A secret is only in the response that makes it.
 import { invalidField, messageOf } from '../basics/errors.ts'
 import { applicationForm, isApplication } from '../config/values.ts'
 import { sendData } from '../http/response/send.ts'

@@ -1,4 +1,4 @@
-// Who may open /operator. Other origins, tokens, keys, users without the role open nothing (O1).
+// Who may open /operator. Other origins, tokens, keys and users without the role open nothing (O1).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { record } from '../audit/audit.store.ts'
 import { type Facts, recorded, sourceOf } from '../audit/entry.ts'
@@ -85,7 +85,7 @@ async function admitOperator(needs: GuardNeeds, request: FastifyRequest): Promis
 
 /**
  * Throws FORBIDDEN without a second factor, FRESH_SIGN_IN_REQUIRED if the sign-in is older than the
- * first one: a thief may have its password.
+ * first factor: its password may be a thief's.
  */
 async function refuseWithoutFactor(
   { store, operatorPage }: OperatorNeeds,
@@ -132,7 +132,7 @@ export function sendVisible(reply: FastifyReply, data: unknown): FastifyReply {
 
 const times = /^(at|since|until)$|(At|Until)$/
 
-/** Times are milliseconds. Escapes make control characters and those that turn text visible. */
+/** Times are milliseconds. Control characters and those that turn text become visible escapes. */
 export function visibleJson(data: unknown): string {
   return JSON.stringify(data, (name, value) => {
     if (typeof value === 'string') return escapeControls(value)

@@ -33,7 +33,7 @@ function display(webhook: Webhook) {
   return {
     id,
     application: webhook.application || null,
-    // Some receivers' paths are secret.
+    // Some receivers' paths contain a secret.
     url: url && new URL(url).origin,
     events,
     outcome: attempts[0]?.outcome,

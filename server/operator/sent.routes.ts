@@ -94,7 +94,7 @@ export const heard = forOperator({
 const ages = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 28_800, 86_400, 259_200, 604_800, 2_592_000]
 const maxCategories = 8
 
-/** Each age span's newest 1,000; the categories with the most. */
+/** The newest 1,000 of each age span; the categories with the most. */
 async function byAge(store: Store, now: number) {
   const rows: (HeardRow & { age: number })[] = []
   let before = firstIdAt(now)

@@ -1,9 +1,9 @@
-// Never reads title, body, url or data.
+// No statement reads title, body, url or data.
 
 import { userDigits } from '../inbox/user-key.ts'
 import { all, get, idOfDigits, Part, type Read } from '../store/statements.ts'
 
-/** Muted: archived at its arrival or replacement. */
+/** Muted: archived when it arrived or was replaced. */
 const muted = new Part(
   'n.archived_at is not null and (n.archived_at = n.created_at or n.archived_at = n.updated_at)',
 )
@@ -38,9 +38,7 @@ export type HeardRow = Counts & {
 /** About 10 ms on SQLite. */
 const heardAtOnce = 1_000
 
-/**
- * The newest 1,000 notifications with ids from `from` on, before `before`. `last`: the oldest id.
- */
+/** The newest 1,000 notifications with ids from `from` on, before `before`. `last`: the oldest. */
 export function* heardBetween({
   from,
   before,

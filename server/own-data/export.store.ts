@@ -30,7 +30,7 @@ export function* recordsOf(userId: string): Read<Record<string, object[]>> {
   }
 }
 
-/** On a cold disk other reads wait little. */
+/** Other reads then wait little, even on a cold disk. */
 const pageSize = 5
 
 export function* notificationsAfter({

@@ -1,4 +1,4 @@
-// The drawing has the page's accent (pages/look/page.css).
+// The drawing of Carillon has the page's accent (pages/look/page.css).
 import { html } from './html.ts'
 
 export const drawing = html`<svg class="drawing" viewBox="0 0 164 108" aria-hidden="true"><path fill="none" d="M12 106V14M152 106V14M4 14h156M42 14v28M80 14v24M113 14v20M137 14v16"/>

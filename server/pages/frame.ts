@@ -19,7 +19,7 @@ export type View = {
   hasDemonstration: boolean
   hasDocumentationLink: boolean
   file: (name: string) => string
-  /** Without scripting, browsers report each as refused. */
+  /** Without scripting, browsers would report each as refused. */
   preloads: (entries: readonly string[]) => readonly string[]
   hasTheme: boolean
   logo: string | undefined
@@ -38,7 +38,7 @@ export type Page = {
 export function documentOf(view: View, page: Page): string {
   const { language, name, file, preloads, texts } = view
   const { title, main, scripts = [], styles = [] } = page
-  // Pages must not change its theme.
+  // The icon must not change with the theme.
   const icon = view.logo ?? file('favicon.svg')
   const { text } = html`<!doctype html>
 <html lang="${language}">

@@ -122,7 +122,7 @@ export async function writePage(
   return documentOf(view, page)
 }
 
-/** Otherwise browsers send `Origin: null` with forms. */
+/** With `no-referrer`, browsers would send `Origin: null` with forms. */
 export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
   const { formAction = [], frames, images = [], referrer = 'same-origin' } = policy
   const allowed =
@@ -139,7 +139,7 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
     .type('text/html; charset=utf-8')
 }
 
-/** The page's script removes it. */
+/** The page's script removes this sentence. */
 export function notStarted({ texts }: View): Html {
   return html`<p class="not-started fault">${texts.unsupportedBrowser}</p>`
 }
@@ -153,7 +153,7 @@ export async function failurePage(
   const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
   const view = { ...(await viewOf(needs, request)), canSignOut }
   const { failureTitle, notFoundTitle, back } = view.texts
-  // Of a route that takes only POST, such as /login, there is no page.
+  // A route that takes only POST, such as /login, has no page.
   const code = error.code === 'METHOD_NOT_ALLOWED' ? 'NOT_FOUND' : error.code
   const title = code === 'NOT_FOUND' ? notFoundTitle : failureTitle
   const main = html`${drawing}<h1>${title}</h1>

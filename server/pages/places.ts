@@ -1,4 +1,4 @@
-// Where may a browser go after a sign-in? No link may choose freely (P1, an open redirect).
+// Where may a browser go after a sign-in? A link must not choose freely (P1, an open redirect).
 import { invalidField } from '../basics/errors.ts'
 import type { Site } from '../http/site.ts'
 
@@ -16,7 +16,10 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/** Undefined for what no link may choose. CARILLON_RETURN_URLS allows its URLs and our pages. */
+/**
+ * Undefined for what no link may choose. If set, CARILLON_RETURN_URLS allows only its URLs and our
+ * pages.
+ */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text
@@ -46,7 +49,7 @@ export function originOf({ site }: Pick<Places, 'site'>, place: string): string 
   return new URL(place, site.publicUrl()).origin
 }
 
-/** A cookie has it, and browsers store 4 KiB. */
+/** A cookie has the place, and browsers store 4 KiB. */
 export const maxReturnToLength = 1_024
 
 /**

@@ -33,14 +33,14 @@ export const clientScript = redirectTo(
   'The client `carillon-client`, as a JavaScript module',
 )
 
-/** Its place decides which pages it serves, and browsers follow no redirect to a worker. */
+/** The worker's place decides which pages it serves. Browsers follow no redirect to a worker. */
 export const pushWorker = forAnyone({
   summary: 'The service worker of web push, for a page of the same origin',
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
   responses: { 200: 'asset', 304: 'none' },
   refusals: ['UNAVAILABLE'],
   async handle({ pages: { scripts } }: PageNeeds, request, reply) {
-    // It sends the subscription that replaces another.
+    // The worker sends the subscription that replaces another.
     const policy = `${reply.getHeader('content-security-policy')}; connect-src 'self'`
     reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
     reply.type('text/javascript; charset=utf-8')

@@ -10,7 +10,7 @@ type Built = {
   imports: ReadonlyMap<string, readonly string[]>
 }
 
-/** The first accepted one is the smallest. */
+/** The first that a client accepts is the smallest. */
 const endings = { br: '.br', gzip: '.gz', identity: '' } as const
 
 export class ServedScripts {

@@ -1,7 +1,7 @@
 // Makes shades of an accent that are readable on both themes.
 type Colour = readonly [red: number, green: number, blue: number]
 
-/** pages/look/page.css has these. */
+/** pages/look/page.css has the same backgrounds. */
 const backgrounds = { light: [255, 255, 255], dark: [20, 21, 26] } as const satisfies Record<
   string,
   Colour

@@ -1,4 +1,4 @@
-// Where to report a vulnerability (RFC 9116), and where passkeys are
+// Where to report a vulnerability (RFC 9116), and where users manage passkeys
 // (https://www.w3.org/TR/passkey-endpoints/).
 import { notFound } from '../basics/errors.ts'
 import { component, example, string } from '../http/openapi/schema.ts'

@@ -1,4 +1,4 @@
-// Anyone can request them: each is made once.
+// Anyone can request these documents, so each is made once.
 import { readFileSync } from 'node:fs'
 import type { Document } from '../../http/openapi/openapi.ts'
 import { forAnyone, forVisitor } from '../../http/operation.ts'

@@ -166,7 +166,7 @@ export function curl(
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${target}"${proof}${data}`
 }
 
-/** Of Markdown, these use only backticks. */
+/** Of Markdown, the texts use only backticks. */
 function prose(value: string): Html {
   return html`${value.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }

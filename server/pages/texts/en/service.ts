@@ -41,7 +41,7 @@ export const texts = (plurals: Plurals) => ({
   },
   signIn: {
     title: 'Sign in',
-    /** Below the title, if an application sent the user. */
+    /** Stands below the title, if an application sent the user. */
     continueTo: (host: string) => `to continue to ${host}`,
     username: 'Username or e-mail address',
     /** Labels the field while no address signs in. */
@@ -83,7 +83,7 @@ export const texts = (plurals: Plurals) => ({
       empty: 'Enter a code.',
       startAgain: 'Start again',
     },
-    /** If the sign-in lacks what the service demands. # is a time. */
+    /** Shown if the sign-in lacks what the service demands. # is a time. */
     setup: {
       title: 'One more step',
       any: {
