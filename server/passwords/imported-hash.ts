@@ -1,4 +1,5 @@
-// Verifies other systems' hashes as those do, on libuv's threads. A sign-in replaces them.
+// Verifies other systems' hashes as those do, on libuv's threads. A sign-in replaces them
+// (credentials.ts).
 import { hash as digestOf, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidField } from '../basics/errors.ts'
@@ -31,11 +32,11 @@ const maxArgon2Memory = 128 * 1024
 /** KiB, times the passes */
 const maxArgon2Work = 512 * 1024
 const maxArgon2Lanes = 16
-/** A shorter one would match other passwords. */
+/** A shorter key would match other passwords. */
 const minKey = 16
 const maxKey = 128
 
-/** Throws INVALID_REQUEST, also for an expensive hash. */
+/** Throws INVALID_REQUEST, also for a too expensive hash. */
 export function readHash(text: string): Matches {
   if (text.length <= maxLength)
     for (const [form, read, saltAs = 'base64', keyAs = 'base64'] of forms) {

@@ -1,5 +1,6 @@
-// Hashes passwords with argon2id, a few at a time: each holds for 30 ms a thread of libuv's pool,
-// which files and DNS need. Others wait in a short queue, in turns of networks and accounts.
+// Hashes passwords with argon2id, a few at a time: each occupies for 30 ms a thread of libuv's
+// pool, which files and DNS need. Others wait in a short queue, in which networks and accounts take
+// turns.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'
@@ -25,7 +26,7 @@ export function preparePassword(text: string): string {
   return text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
 }
 
-/** Verified for an unknown user, to take the same time. */
+/** Verified for an unknown user, so that the response takes the same time. */
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
 const operator: Attempt = { account: '' }
@@ -90,7 +91,7 @@ export class Passwords {
 // Neither one network nor many addresses against one account block others (A12). Known devices wait
 // apart, so no flood keeps them out (A21; docs/decisions/0039-limits-on-guesses.md).
 
-/** `device` is proved to be the user's. */
+/** The client has proved that `device` is the user's. */
 export type Attempt = Client & { signal?: AbortSignal }
 
 /** One account has at most so many of the places for known devices. */
@@ -120,8 +121,9 @@ export class HashQueue {
   }
 
   /**
-   * A full queue refuses the largest group's oldest attempt, in the half further above a quarter of
-   * the places; if equal, not of known devices. Throws UNAVAILABLE, and TIMEOUT if `signal` aborts.
+   * A full queue refuses the largest group's oldest attempt, in the half of the queue further above
+   * a quarter of the places; if equal, not of known devices. Throws UNAVAILABLE, and TIMEOUT if
+   * `signal` aborts.
    */
   async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     if (attempt.signal?.aborted) throw clientLeft()
@@ -171,7 +173,7 @@ export class HashQueue {
     else if (refused !== undefined) setTimeout(() => refused.refuse(tooMany()), delayMs)
   }
 
-  /** Every second turn is a waiting known device's. */
+  /** Every second turn is a known device's, if one waits. */
   #startNext(): void {
     const [one, other] = this.#wasKnown ? [this.#others, this.#known] : [this.#known, this.#others]
     const turns = one.waiting.size > 0 ? one : other
@@ -184,7 +186,7 @@ export class HashQueue {
 
 const tooMany = () => overloaded('Too many sign-ins at once')
 
-/** This code is not a logged failure. */
+/** The code keeps it out of the logged failures. */
 function clientLeft(): CarillonError {
   return new CarillonError(
     'TIMEOUT',
@@ -216,8 +218,8 @@ class Turns {
     return waiter
   }
 
-  // Round robin: the later time of /48 and account counts; in a /48 parts take turns, then
-  // accounts.
+  // Round robin: what counts is the last turn of the /48 or the account, whichever is later; in a
+  // /48 parts take turns, then accounts.
   takeNext(): Waiter | undefined {
     const next = this.#takeLowest(
       (name, waiter) => Math.max(waiter.at, this.#servedAt.get(name) ?? 0),
@@ -232,8 +234,8 @@ class Turns {
     return next
   }
 
-  // Removes the oldest attempt of the largest network, or of the account with the most waiting /48.
-  // Counted by attempts, one network could get others of an account refused.
+  // Removes the oldest attempt of the largest network, or of the account for which the most /48
+  // wait. If accounts were counted by attempts, one network could get others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
     for (const { names } of this.waiting) {

@@ -75,14 +75,15 @@ export function policyFault(
   return undefined
 }
 
-// RFC 8264, section 9.10, not 9.13: ignorable code points pass, since phones' emoji have them.
+// RFC 8264, section 9.10. Ignorable code points pass, against section 9.13, since phones' emoji
+// have them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
 
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }
 
-/** UTF-16 units, as a test compares. */
+/** In UTF-16 units, as a test compares. */
 export const maxEntryLength = 20
 
 const productWords = ['carillon', 'notifications', 'notification', 'inbox', 'operator']
@@ -113,7 +114,7 @@ export type BlockList = ReadonlyMap<string, number>
 
 let loading: Promise<BlockList> | undefined
 
-/** 30 ms and 20 MB, only for a process that sets a password. */
+/** Takes 30 ms and 20 MB: only a process that sets a password loads it. */
 export function loadBlockList(): Promise<BlockList> {
   loading ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Map(dictionary['passwords-common'].map((entry, i) => [entry, i + 1])),
@@ -121,7 +122,7 @@ export function loadBlockList(): Promise<BlockList> {
   return loading
 }
 
-/** NIST allows none shorter. */
+/** NIST allows no shorter password. */
 const minOwnLength = 8
 
 /** One entry, perhaps repeated, with digits and punctuation. Long random numbers may have one. */
@@ -151,7 +152,7 @@ const forwards =
 const sequences = forwards + [...forwards].reverse().join('')
 const minSequenceLength = 4
 
-/** The binary logarithm of its place, at most 15. */
+/** The binary logarithm of its place in the list, at most 15. */
 function bitsOf(piece: string, blocked: BlockList): number | undefined {
   if (piece.length >= minSequenceLength && sequences.includes(piece)) return 3
   const place = blocked.get(piece)
@@ -179,7 +180,7 @@ function lettersIn(text: string): { start: number; end: number } {
   return { start: text.search(/[\p{L}\p{M}]/u), end: upToLast.length }
 }
 
-/** The last one may lack a character. */
+/** The last repetition may lack its last character. */
 function repeatedPiece(text: string): string {
   const characters = [...text]
   for (let period = 1; period <= (characters.length + 1) / 2; period++)
@@ -189,7 +190,7 @@ function repeatedPiece(text: string): string {
 }
 
 // Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes: it
-// learns no password (k-anonymity).
+// does not learn the password (k-anonymity).
 
 const maxSize = 1024 * 1024
 

@@ -1,4 +1,5 @@
-// Users' choices, and declared categories. A delivery reads both (delivery/delivery.store.ts).
+// What users chose, and what producers declared. A delivery reads both
+// (delivery/delivery.store.ts).
 
 import { type Hours, type MailRule, type PushRule, ruleFor } from '../inbox/mail-rules.ts'
 import {
@@ -44,7 +45,10 @@ export function* readCategory(of: {
     select ${categoryColumns} from category where application = ${of.application} and name = ${of.name}`
 }
 
-/** Declares or replaces a category. False, and no change, if there are `maxDeclared` others. */
+/**
+ * Declares or replaces a category. Returns false, and changes nothing, if the application has
+ * `maxDeclared` others.
+ */
 export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory, mail = null } = category
   const changed = yield* run`
@@ -56,14 +60,14 @@ export function* putCategory(category: Category & { application: string }): Writ
   return changed > 0
 }
 
-/** Declarations of the user's application precede those of producers of none. */
+/** Declarations of the user's application precede those of producers without an application. */
 function* declaredFor(application: string): Read<Map<string, Category>> {
   const rows = yield* all<Category>`
     select ${categoryColumns} from category where application in ('', ${application}) order by application, name`
   return new Map(rows.map((category) => [category.name, category]))
 }
 
-/** 0001-schema.sql explains the columns. Null: no choice. */
+/** 0001-schema.sql explains the columns. Null: nothing is chosen. */
 export type Choice = {
   category: string
   mutedUntil: string | null
@@ -125,7 +129,7 @@ export type Rules = {
   isPushed: (category: string | null) => boolean
 }
 
-/** `ofService`: without a rule of user or category. */
+/** `ofService`: if neither user nor category has a rule. */
 export function* rulesOf({ id, application }: User, ofService: MailRule): Read<Rules> {
   const choices = yield* choicesOf(id)
   const declared = yield* declaredFor(application)
@@ -156,7 +160,7 @@ export function* rulesOf({ id, application }: User, ofService: MailRule): Read<R
 
 type Given<Value> = { [Name in keyof Value]?: Value[Name] | undefined }
 export type Chosen = Pick<Choice, 'category'> & Given<Omit<Choice, 'category' | 'hours'>>
-/** Undefined stays as it is. */
+/** What is undefined stays as it is. */
 type Change = { userId: string; choices?: readonly Chosen[]; hours?: Given<Hours>; now: string }
 
 function given<Value extends object>(change: Value) {

@@ -1,5 +1,5 @@
-// Counts a key's requests. Nodes share counts every second: until then each accepts the whole
-// quota. draft-ietf-httpapi-ratelimit-headers-11 may change.
+// Counts a key's requests. Nodes share their counts once a second: until then each accepts the
+// whole quota. draft-ietf-httpapi-ratelimit-headers-11 may change.
 import { invalid } from '../config/values.ts'
 import type { Store } from '../store/store.ts'
 import { countUses, type KeyRate } from './producers.store.ts'
@@ -61,7 +61,7 @@ export class KeyRates {
     return count
   }
 
-  /** No request waits for it. A failure loses what others would have learned. */
+  /** No request waits for it. A failure loses what other nodes would have learned. */
   #share(producerId: string, count: Count): void {
     const uses = count.used - count.stored
     if (count.isWaiting || uses === 0) return

@@ -10,7 +10,7 @@ import type { KeyRate, Producer } from './producers.store.ts'
 import * as stored from './producers.store.ts'
 
 export const scopes = ['send', 'users', 'webhooks'] as const
-/** The delivery compares, and calls `checkAgain` after a change. */
+/** The delivery compares the secret, and calls `checkAgain` after a change. */
 export type Sender = Pick<
   Producer,
   'id' | 'application' | 'scopes' | 'createsUsers' | 'secretHash'
@@ -21,7 +21,7 @@ export type Sender = Pick<
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000
-/** A revoked key still delivers nothing. */
+/** Deliveries check again, so a revoked key delivers nothing. */
 const rememberedMs = 1_000
 const maxRemembered = 1_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
@@ -86,7 +86,7 @@ export class ProducerKeys {
     if (producer === undefined || !isValid(producer, { ...presented, at })) return null
     this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
-      // A failure loses this use's time.
+      // A failure loses only this use's time.
       store.write(stored.touchProducer, { producerId: producer.id, at }).catch(() => {})
     }
     return producer

@@ -72,7 +72,7 @@ export async function finishFlow(
   }
 }
 
-/** A refusal without a user hashes the provider's name. */
+/** Without a user, a refusal has a hash of the provider's name. */
 function sourceFrom(needs: ProviderNeeds, { setting }: Provider, request: FastifyRequest) {
   return { ...sourceOf(needs, request), actor: `provider:${setting.name}` }
 }
@@ -109,7 +109,7 @@ async function finishSignIn(
   }
 }
 
-/** No URL may have a token, so the page gets a code. */
+/** No URL may have a token, so the page gets a code for it. */
 async function finishLinking(
   needs: ProviderNeeds,
   { flow, signedIn }: Pick<Finished, 'flow' | 'signedIn'>,

@@ -1,4 +1,5 @@
-// A begun sign-in with a provider. Only its sealed cookie can finish it (RFC 6749, 10.12).
+// A begun sign-in with a provider. Nothing is stored, and only its sealed cookie can finish it (RFC
+// 6749, 10.12).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../basics/errors.ts'
 import { equalSecrets, hashOf, randomText } from '../basics/secrets.ts'
@@ -18,14 +19,14 @@ export type Flow = Checks & {
   variant: Variant
   returnTo: string
   expiresAt: number
-  /** The verifier's SHA-256 (RFC 7636, S256). */
+  /** SHA-256 of the page's verifier (RFC 7636, S256). */
   challenge?: string | undefined
   /** The request has to come from there. */
   origin?: string
   linking?: Linking
 }
 
-/** More would fill the header fields. */
+/** More cookies would fill the header fields. */
 const maxFlows = 4
 
 type Begun = Omit<Flow, keyof Checks | 'provider' | 'expiresAt'> & { provider: Provider }

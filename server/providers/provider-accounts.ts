@@ -76,7 +76,7 @@ export async function linkAccount(
   return outcome
 }
 
-/** The flow's proof, not the request's. */
+/** The proof of the flow has ended, not the request's. */
 export function signInEnded(): CarillonError {
   const problem = 'The sign-in that began to link an account has ended'
   return forbidden(problem, 'Sign in and begin again.')

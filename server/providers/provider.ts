@@ -1,5 +1,5 @@
 // One OpenID provider, by code flow with PKCE (OpenID Connect Core 1.0, RFC 7636). openid-client
-// checks what these require.
+// checks what these standards require.
 import type { Configuration, IDToken } from 'openid-client'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { CarillonError, forbidden, overloaded } from '../basics/errors.ts'
@@ -9,7 +9,7 @@ import type { ProvedFactor } from '../http/operation.ts'
 /** RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
 export type Checks = { state: string; nonce: string; verifier: string }
 
-/** `factor`: proved there. `email`: only if verified there. */
+/** `factor`: what the user proved there. `email`: only if verified there. */
 export type Identity = {
   subject: string
   factor: ProvedFactor | undefined
@@ -63,7 +63,8 @@ export class Provider {
   }
 
   /**
-   * Throws FORBIDDEN after a refusal or failed check, INVALID_REQUEST for a used code, UNAVAILABLE.
+   * Throws FORBIDDEN after a refusal or failed check, INVALID_REQUEST for a used code, or
+   * UNAVAILABLE.
    */
   async identify(response: URL, { state, nonce, verifier }: Checks): Promise<Identity> {
     return this.#guarded(async () => {
@@ -237,7 +238,7 @@ export class Provider {
   }
 }
 
-/** Other errors are failed checks. */
+/** Other errors of openid-client are failed checks. */
 const unreadable =
   /^OAUTH_(TIMEOUT|ABORT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)|(MISSING|INVALID)_SERVER_METADATA)$/
 
