@@ -1,4 +1,4 @@
-// Mails, pushes and events read these notifications when they leave.
+// What mails, pushes and events say is read when they leave.
 import { localize } from '../inbox/notification-json.ts'
 import { userKey } from '../inbox/user-key.ts'
 import { all, inList, Part, type Read } from '../store/statements.ts'

@@ -17,18 +17,19 @@ export type Mail = {
 type MailerOptions = {
   server: ReturnType<typeof readSmtpUrl>
   sender: () => { name: string; address: string }
-  /** False for this machine's server, or if the operator allows it: others can read links then. */
+  /** False for a server on this machine, or if the operator lets others read links. */
   needsTls: boolean
 }
 
-/** A link lives for 15 minutes. */
+/** Less than the 15 minutes of a link. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
 /**
- * A mail costs six exchanges on a new connection, two on an open one. Servers limit connections.
+ * A mail costs six exchanges on a new connection, two on an open one. Servers limit a client's
+ * connections.
  */
 const connections = { pool: true, maxConnections: 4, idleTimeout: 500 } as const
 
-/** Resolves when the server has accepted the mail. Errors have neither mail nor password. */
+/** Resolves when the server accepted the mail. Errors have neither the mail nor the password. */
 export function mailer({ server, sender, needsTls }: MailerOptions): (mail: Mail) => Promise<void> {
   const { host, port, isTls, auth } = server
   // A mail has nothing but its texts.

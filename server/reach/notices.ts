@@ -24,7 +24,7 @@ import type { Outbox } from './outbox.ts'
 type Texts = TextsOf<'service'>['notices']
 type NoticeKind = keyof Texts['titles']
 
-/** The response waits no longer for the notice. */
+/** A response waits at most so long for its notice. */
 const maxDelayMs = 250
 export type Notice = {
   title: string
@@ -39,7 +39,7 @@ export type NoticeOptions = {
   store: Store
   guesses: Pick<Guesses, 'beginNoticeMail'>
   now: () => number
-  /** Delivers once for each `id`; false if it did before. */
+  /** Delivers once for each `id`; returns false for a repetition. */
   deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
   ofNewDevices: boolean
   outbox: Pick<Outbox, 'join'> | undefined

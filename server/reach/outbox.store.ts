@@ -75,12 +75,10 @@ export function* addTestMail({
   yield* record(audit)
 }
 
-/** The newest take the last places, as they may matter most. */
+/** Beyond it the newest take the last places, as they may matter most. */
 export const maxJoined = 50
 
-/**
- * The waiting row gets the ids, so its mail has what happened since. Rows being sent do not count.
- */
+/** The waiting row gets the ids, so its mail has what happened since. Rows being sent get none. */
 export function* joinOutbox({
   id,
   joined,
@@ -132,7 +130,7 @@ export function* claimOutbox({ holder, channel, at, places }: Claim): Write<Outb
 
 type Held = { id: string; holder: number }
 
-/** If the process still has the row. The log has its entry's line. */
+/** Removes the row if the process still has it. The log has its entry's line. */
 export function* removeFromOutbox({ id, holder, audit }: Held & Audited): Write<void> {
   if ((yield* run`delete from outbox where id = ${id} and holder = ${holder}`) > 0)
     yield* recordLogged([...(audit ?? [])])
@@ -169,7 +167,7 @@ export function* freeOutbox({
     update outbox set holder = null where holder = ${holder} and channel = ${channel} and not (id ${inList(kept)})`
 }
 
-/** In due order; with `id` only that row. */
+/** Ordered by due time; with `id` only that row. */
 export function* listOutbox({
   limit,
   id = null,

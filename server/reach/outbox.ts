@@ -1,5 +1,5 @@
-// Claims due rows of one channel, sends four of a host at once, and removes or delays each. No host
-// waits for another. A row's content is read at its sending. Failed rows wait, each time twice as
+// Claims due rows of one channel, sends four of a host at once, and removes or delays each. No row
+// waits for another host. Content is read when a row is sent. Failed rows wait, each time twice as
 // long, for a day at most.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { withoutControls } from '../basics/control-characters.ts'
@@ -17,7 +17,7 @@ export type RowKind = {
    * `ids` is stored if it fails.
    */
   deliver: (row: OutboxRow) => Promise<void>
-  /** A day without it. */
+  /** A row's longest wait; by default a day. */
   maxAgeMs?: number
   /** The row is too old, or its target refused it for good. */
   givenUp?: (row: OutboxRow, isRefused: boolean) => Promise<void>

@@ -21,9 +21,9 @@ export function* isMailRefused(userId: string): Read<boolean> {
 type Refusal = { userId: string; email: string; at: number } & Audited
 
 /**
- * Returns 'stopped' if the server also refused it on an earlier day (UTC), and accepted no mail in
- * between. Returns 'many', and undoes the hour's stops, if it refused more than `maxRefused` users
- * within an hour.
+ * Returns 'stopped' if the server also refused the address on an earlier day (UTC), and accepted no
+ * mail in between. Returns 'many', and undoes the hour's stops, if it refused more than
+ * `maxRefused` users within an hour.
  */
 export function* noteRefusal({
   userId,

@@ -1,4 +1,4 @@
-// The package has no types; these are of what we use.
+// The package has no types; these are for the part that we use.
 declare module 'http_ece' {
   import type { ECDH } from 'node:crypto'
 

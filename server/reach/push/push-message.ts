@@ -1,6 +1,6 @@
 // A push is declarative web push (https://www.w3.org/TR/push-api/#declarative-push-message), which
-// our worker reads, too. It replaces an earlier one about the same notification, or one about
-// several replaces the earlier such one.
+// our worker reads, too. A push about one notification replaces an earlier one about it, and one
+// about several the earlier one about several.
 import { hashOf } from '../../basics/secrets.ts'
 import type { PageLanguage, TextsOf } from '../../pages/texts/texts.ts'
 import type { User } from '../../users/users.store.ts'
@@ -35,7 +35,7 @@ export function pushOf(message: Message): Push {
     aboutAll(message),
   ]
   const payload = forms.find((form) => Buffer.byteLength(form) <= maxPayload) ?? ''
-  // At most 32 characters (RFC 8030, section 5.4), which tell the push service no id.
+  // At most 32 characters (RFC 8030, section 5.4). With a hash, the push service learns no id.
   return { payload, urgency: urgencyOf(due), topic: hashOf(tag).slice(0, 32) }
 }
 

@@ -1,5 +1,5 @@
 // Encrypts a push for the browser (RFC 8291), signs it for the push service (RFC 8292), and bounds
-// the request. Clients send endpoints, so hosts have to be known.
+// the request. Endpoints come from clients, so hosts have to be known.
 import { createECDH, type ECDH } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 import { boundedFetch } from '../../basics/bounded-fetch.ts'
@@ -20,7 +20,7 @@ const families = ['.push.services.mozilla.com', '.notify.windows.com', '.push.ap
 /** `others`: from CARILLON_PUSH_HOSTS, such as `push.example.org` or `localhost:9100`. */
 export function isKnownEndpoint(endpoint: string, others: readonly string[]): boolean {
   const url = URL.parse(endpoint)
-  // Browsers write it so, and no two parsers read different hosts.
+  // Browsers write it so, and no two parsers may read different hosts.
   if (url === null || url.href !== endpoint || url.username !== '' || url.password !== '')
     return false
   const { protocol, hostname, host, port } = url
@@ -56,7 +56,7 @@ function newKeyPair(): ECDH {
 /** A record of at most 4,096 bytes has a header of 86, a delimiter and a tag of 16 (RFC 8188, section 2; RFC 8291, section 4). */
 export const maxPayload = 3_993
 
-/** A push service keeps what it cannot deliver so long. */
+/** A push service keeps for so long what it cannot deliver. */
 const ttlSeconds = 86_400
 /** At most 24 hours (RFC 8292, section 2). */
 const tokenSeconds = 12 * 3_600
@@ -87,7 +87,7 @@ async function authorizationFor(audience: string, { key, contact, now }: Sender)
 /**
  * Resolves with 'gone' if the subscription has ended. Throws Refused if the push service does not
  * take this push, TOO_MANY_REQUESTS if it says when it takes the next, and another error if a retry
- * may succeed. No error has the endpoint or a secret of the browser.
+ * may succeed. No error has the endpoint, which is a secret of the browser.
  */
 export async function sendPush(
   { endpoint, p256dh, auth }: Subscription,

@@ -1,4 +1,4 @@
-// Decides what unseen notifications are pushed, and reads what a push says when it is sent.
+// Decides which unseen notifications are pushed, and reads what a push says when it is sent.
 import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -48,7 +48,7 @@ export function* decidePush(look: Look & { pushDelayMs: number }): Write<number>
 }
 
 /**
- * `unseen`: pushed, but neither seen nor read. `unread`: ids of the newest. `count`: of all unread.
+ * `unseen`: pushed, but neither seen nor read. `unread`: the newest ids. `count`: of all unread.
  */
 export type PushContent = { unseen: Item[]; unread: string[]; count: number }
 

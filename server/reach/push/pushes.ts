@@ -21,7 +21,7 @@ import {
 /** The policy does not concern what applications get for their users. */
 const exempt: readonly string[] = tokenSignIns
 
-/** The first start makes the key that push services know. */
+/** The first start makes the key by which push services know us. */
 export function makePushKey(store: Store, sealing: Sealing): Promise<void> {
   const make = async () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
@@ -84,7 +84,7 @@ export class Pushes {
   }
 }
 
-/** The push service's operator can use it (RFC 8292, section 2.1); undefined if neither will do. */
+/** How push services reach the operator (RFC 8292, section 2.1); undefined if neither will do. */
 function contactOf(securityContact: string | undefined, url: string): string | undefined {
   return [securityContact, url].find((one) => one !== undefined && /^(https:|mailto:)/.test(one))
 }

@@ -42,8 +42,8 @@ const columns =
   created_at as "createdAt", last_used_at as "lastUsedAt"`)
 
 /**
- * `replaces`: another one's id, or any text for an ended one. `proof`: absent for a cookie.
- * `issuedGeneration`: of an issued token.
+ * `replaces`: another subscription's id, or any text for an ended one. `proof`: absent for a
+ * cookie. `issuedGeneration`: of an issued token.
  */
 export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
   at: number
@@ -53,9 +53,9 @@ export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
 }
 
 /**
- * Takes over an existing one with its new keys, also from another user. A replacement keeps the
- * `url`. Changes nothing if it returns 'ended' (the sign-in has ended), 'absent' (it has not added
- * what is to be replaced) or 'too-many' (the user has `maxSubscriptions` others).
+ * Takes over an existing subscription with its new keys, also from another user. A replacement
+ * keeps the `url`. Changes nothing if it returns 'ended' (the sign-in has ended), 'absent' (it has
+ * not added what is to be replaced) or 'too-many' (the user has `maxSubscriptions` others).
  */
 export function* addSubscription(
   added: NewSubscription,

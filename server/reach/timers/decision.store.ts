@@ -78,7 +78,7 @@ export type Waiting = {
 type Rule = { dueAtOf: (one: Waiting) => number | undefined; hours: Hours }
 type Way = {
   channel: ReminderChannel
-  /** Of `notification.reached`. */
+  /** A bit of `notification.reached`. */
   bit: number
   /** Undefined to send nothing. */
   ruleOf: (timer: DueTimer, waiting: readonly Waiting[]) => Write<Rule | undefined>
@@ -114,8 +114,8 @@ export function* takeDue({ userId, at }: Look, { channel, bit, ruleOf }: Way): W
 }
 
 /**
- * Says which is due, and when and from which number the timer looks again; infinite for never.
- * Quiet hours delay even what is due: the service may have been down.
+ * Says which notifications are due, and when and from which number the timer looks again; infinite
+ * for never. Quiet hours delay even what is due: the service may have been down.
  */
 export function split(waiting: readonly Waiting[], { dueAtOf, hours }: Rule, at: number) {
   const earliest = afterQuiet(at, hours)

@@ -16,7 +16,7 @@ export type Arrived = {
 
 const maxArrived = 10_000
 
-/** What arrived since, oldest first, without the service's notices; at most the newest 10,000. */
+/** What arrived since a time, oldest first, without the service's notices; the newest 10,000. */
 export function* arrivedSince({
   userId,
   since,

@@ -30,9 +30,9 @@ export async function unreadMailOf(
   const language = languageFor(undefined, user.locale)
   const texts = (await textsOf('service', language)).mails.unread
   const pagesUrl = url() + config.pagesPrefix
-  // The browser sends no fragment, and a program that follows the link marks nothing.
+  // The browser sends no fragment, so a program that follows the link marks nothing as read.
   const linkTo = (id: string) => `${pagesUrl}/inbox#${id}`
-  // Titles are others' words.
+  // Titles are the words of others.
   const titled = new Set(mailContent === 'titles' ? unread.slice(0, maxTitles) : [])
   // Each category's newest notification decides their order.
   const byCategory = Map.groupBy(items, ({ category }) => category ?? '')
