@@ -9,8 +9,8 @@ import { lockUsers } from '../users/users.store.ts'
 type EndEveryProof = { key: NewSigningKey; sparedUserId: string } & Audited
 
 /**
- * Spares one user's sessions with their push subscriptions, and replaces all signing keys, in one
- * step. Returns how many sessions it deleted.
+ * Spares one user's sessions with their push subscriptions, ends all others, and replaces all
+ * signing keys, in one step. Returns how many sessions it deleted.
  */
 export function* endEveryProof({ key, sparedUserId, audit }: EndEveryProof): Write<number> {
   const ended = yield* run`delete from session where user_id <> ${sparedUserId}`
@@ -24,7 +24,7 @@ export function* endEveryProof({ key, sparedUserId, audit }: EndEveryProof): Wri
 
 type RaiseGenerations = { after: string; limit: number; sparedUserId: string }
 
-/** Ends again what began meanwhile with checked credentials. Returns the last id, if any. */
+/** Ends again what began meanwhile with credentials checked before. Returns the last id, if any. */
 export function* raiseGenerations({
   after,
   limit,

@@ -11,7 +11,7 @@ import type { Rotating, Rotation } from '../users/access/rotation.store.ts'
 import { findEnabledUser, type UserDependencies } from '../users/find-user.ts'
 import type { Sessions } from './sessions.ts'
 
-/** A stolen cookie alone must change no factor (OWASP ASVS 5.0, 7.5.1). */
+/** A stolen cookie alone must not change a factor (OWASP ASVS 5.0, 7.5.1). */
 const freshForMs = 10 * 60_000
 
 export function isFresh(at: number, now: number): boolean {
@@ -44,7 +44,7 @@ export type NewProof = IssuedToken | undefined
 
 type OwnRotation = { rotation: Rotation; secret?: string }
 
-/** `isProof`: the sign-in is fresh then. `factor`: it proved that, too. */
+/** `isProof`: the sign-in is fresh from then on. `factor`: it proved that, too. */
 type Proved = { isProof?: boolean; factor?: ProvedFactor | undefined }
 
 export function rotationOf(

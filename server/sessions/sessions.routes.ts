@@ -132,7 +132,7 @@ export const disown = forUser({
 
 type Kind = { disowned?: SeenDevice; needsFresh?: boolean }
 
-/** Then this node refuses it. `disowned`: the caller's device. Throws NOT_FOUND. */
+/** This node then refuses the sign-in. `disowned`: the caller's device. Throws NOT_FOUND. */
 async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, kind: Kind) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request

@@ -28,7 +28,7 @@ export const newToken = {
   expiresAt: t.optional({ ...t.expiresAt, description: 'When the new token expires' }),
 }
 
-/** Absent unless the service demands one that this sign-in lacks. */
+/** Absent unless the service demands a factor that this sign-in lacks. */
 const secondFactor = t.optional(SecondFactorDemand)
 const stateful = { User, expiresAt: t.expiresAt, variant: t.constant('stateful'), secondFactor }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')

@@ -32,7 +32,7 @@ export type LiveSession = {
   createdAt: number
   lastSeenAt: number
   inboxVersion: number
-  /** Null for the present cookie, not an older one. */
+  /** Null if the present cookie was presented, not an older one. */
   newerHash: string | null
   /** Null for the first secret. */
   rotatedAt: number | null
@@ -117,7 +117,7 @@ type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
 /** A token never outlives its session. */
 type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: number }
 
-/** It may have expired. `hadTokens`: they were revoked with it. */
+/** The session may have expired. `hadTokens`: they were revoked with it. */
 export type EndedSession = { userId: string; signInId: string; hadTokens: boolean }
 
 export type NewSession = SessionKey &
@@ -128,7 +128,7 @@ export type NewSession = SessionKey &
     device: string | null
     address: string | null
     replaces: readonly SessionKey[]
-    /** Any number without it. */
+    /** Without it, any number. */
     maxSessions?: number | undefined
     /** The device for `noteDevice`. */
     from?: SeenDevice | undefined

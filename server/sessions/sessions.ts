@@ -25,7 +25,7 @@ import * as stored from './sessions.store.ts'
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// So much may another node's clock be ahead. A later last use is from before the clock was set
+// Another node's clock may be this much ahead. A later last use is from before the clock was set
 // back: the session has ended.
 const clockLeewayMs = 60_000
 /** A request with the old secret may be on its way. */
@@ -51,7 +51,7 @@ type SessionOptions = {
   idleMs: number
   /** Counts from the sign-in, used or not. */
   lifetimeMs: number
-  /** Beyond it the oldest session ends. */
+  /** Beyond this number the oldest session ends. */
   maxPerUser?: number
 }
 
@@ -65,7 +65,7 @@ export class Sessions {
     this.#options = options
   }
 
-  /** Throws INVALID_CREDENTIALS if the user is disabled or has a new password. */
+  /** Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
     { replaces, ...detail }: Detail,
@@ -155,7 +155,7 @@ export class Sessions {
     const found = await store.write(stored.signInOfSession, key)
     if (found === undefined) return undefined
     const at = now()
-    // Unless this use is stored, the token ends with the last one.
+    // Unless this use is stored, the token would end with the last stored use.
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
     if (!isNoted) await store.write(stored.touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
@@ -260,8 +260,8 @@ export class Sessions {
     return key === null ? undefined : this.#options.store.read(stored.findSession, key)
   }
 
-  // No request waits for it. During a move the store refuses writes but still reads, so it pauses
-  // after a failure.
+  // No request waits for it. During a move the store refuses writes but still serves reads, so
+  // touching pauses after a failure.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)

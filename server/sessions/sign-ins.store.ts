@@ -25,7 +25,7 @@ export type ListedSignIn = {
   signInId: string
   variant: 'stateful' | 'stateless'
   createdAt: number
-  /** Of a stateless sign-in, its last audit entry. */
+  /** Of a stateless sign-in, the last audit entry's time. */
   lastSeenAt: number
   device: string | null
   /** Only a stateless sign-in has it. */
@@ -163,7 +163,7 @@ export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'
   return 'done'
 }
 
-/** Unless the log has such an entry for the sign-in. */
+/** Records it unless the log has such an entry for the sign-in. */
 export function* recordOnce(entry: AuditEntry & OfSignIn): Write<void> {
   if ((yield* lockUser(entry.userId)) && !(yield* isRecorded(entry))) yield* record([entry])
 }

@@ -278,7 +278,7 @@ function formTargets(dependencies: Needs): string[] {
   return [...new Set([originOf(dependencies, '/'), ...dependencies.site.allowedOrigins, ...listed])]
 }
 
-/** They return to this page, which completes the sign-in. */
+/** The links lead back to this page, which completes the sign-in. */
 function providerLinks(dependencies: Needs, root: string, place: string | undefined) {
   const back = `${pagePath(dependencies, 'sign-in')}?after=provider`
   const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`

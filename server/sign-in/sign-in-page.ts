@@ -1,4 +1,4 @@
-// Its forms work without scripts; pages/sign-in/ adds passkeys and checks cookies.
+// The page's forms work without scripts; pages/sign-in/ adds passkeys and checks cookies.
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
