@@ -45,14 +45,12 @@ export async function inChunks(
   }
 }
 
-/**
- * Such a migration is one statement, repeated in separate transactions: it continues after a kill.
- */
+/** Such a migration is one statement, repeated in separate transactions: a kill does not end it. */
 export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)
 }
 
-/** Throws UNAVAILABLE if the database is newer than this program, or not filled. */
+/** Throws UNAVAILABLE if the database is newer than this program, or not completely filled. */
 export function refuseNewer(applied: readonly string[], known: readonly string[]): void {
   refuseIncomplete(applied)
   const newer = applied.find((name) => !known.includes(name))

@@ -133,12 +133,12 @@ export function inIds(ids: readonly string[]): List {
   return { items: ids, use: 'ids' }
 }
 
-/** After `from`; the fields are `given.value ->> 'name'`. */
+/** Stands after `from`; the fields are `given.value ->> 'name'`. */
 export function rowsOf(objects: readonly object[]): List {
   return { items: objects, use: 'rows' }
 }
 
-/** After `from`; the text is `given.value`. */
+/** Stands after `from`; the text is `given.value`. */
 export function valuesOf(texts: readonly string[]): List {
   return { items: texts, use: 'values' }
 }

@@ -30,7 +30,7 @@ export interface Store {
   readonly clock?: () => number
   /**
    * This process claims rows with it; no other living process has it. Undefined while others may
-   * think this one dead.
+   * take this process for dead.
    */
   readonly holder: () => number | undefined
   /** Called after commits of any process; with `about`, for these and 'anything'. */

@@ -82,7 +82,7 @@ export function storeOn(db: Database): Store {
     holder: () => changeSignals.holder(),
     onChange: (listener, about) => changeSignals.on(listener, about),
     onRecorded: (listener) => db.onRecorded(listener),
-    /** It waits for a server that is away, so it never fails for good. */
+    /** The store waits for a server that is away, so it never fails for good. */
     failed: new Promise<Error>(() => {}),
     numbers: () => db.numbers(),
     check: () => db.check(),

@@ -82,7 +82,7 @@ create table session (
   address text,
   -- The user last proved a password or a factor again.
   confirmed_at integer,
-  -- 1 if it gave a token.
+  -- 1 if the session gave a token.
   has_tokens integer not null,
   -- Rotations: tokens with a lower number are revoked.
   generation integer not null default 0,
@@ -106,7 +106,7 @@ create table revocation (
 ) without rowid, strict;
 create index revocation_by_expiry on revocation (expires_at);
 
--- Nodes sign from starts_at on. After retired_at no token is valid.
+-- Nodes sign from starts_at on. After retired_at no token of it is valid.
 create table signing_key (
   kid text primary key,
   public_jwk text not null,
@@ -142,7 +142,8 @@ create table inbox (
   -- in `preference`; only then does a delivery write a reminder. 8: a webhook waits for marks, so
   -- each change writes one.
   reach integer not null default 0,
-  -- The mail server then refused the verified address for good; null after a mail that it accepted.
+  -- When the mail server last refused the verified address for good; null after a mail that it
+  -- accepted.
   mail_refused_at integer
 ) without rowid, strict;
 create index inbox_by_refusal on inbox (mail_refused_at) where mail_refused_at is not null;
@@ -231,21 +232,22 @@ create table bulk (
 ) without rowid, strict;
 create index bulk_by_time on bulk (at);
 
--- Some clients still show it. reason: 'deleted', 'withdrawn', 'expired' or 'retention'.
+-- A removed one, which some clients still show. reason: 'deleted', 'withdrawn', 'expired' or
+-- 'retention'.
 create table removal (
   user_id blob not null,
   version integer not null,
   id text not null,
   at text not null,
   reason text not null,
-  -- Webhooks need both of what is gone.
+  -- Webhooks need both of a notification that is gone.
   producer integer,
   category text,
   primary key (user_id, version)
 ) without rowid, strict;
 create index removal_by_time on removal (at);
 
--- server/reach/ then looks at what is unread, from from_seq and from_version on.
+-- At due_at, server/reach/ looks at what is unread, from from_seq and from_version on.
 create table reminder (
   user_id blob not null,
   channel text not null,
@@ -348,7 +350,8 @@ create table category (
   primary key (application, name)
 ) without rowid, strict;
 
--- Unfinished changes by key. kind: 'update', 'delete', 'resolve'. after_user: the last finished.
+-- Unfinished changes by key. kind: 'update', 'delete', 'resolve'. after_user: the last finished
+-- one.
 create table key_change (
   id text primary key,
   application text not null,
@@ -419,7 +422,7 @@ create table one_time_link (
   token_hash text not null,
   created_at integer not null,
   expires_at integer not null,
-  -- The use verifies it; null if the service does not send the link.
+  -- Using the link verifies this address; null if the service does not send the link.
   email text,
   -- No URL has it.
   return_to text,
@@ -486,7 +489,7 @@ create index audit_of_settings on audit (id) where event = 'settings-changed';
 create index audit_of_tidying on audit (id) where event = 'tidying-failed';
 create index audit_of_mails on audit (id) where event = 'mails-refused';
 
--- Each rule of CARILLON_SECOND_FACTOR first held then; it stays if the rule is turned off.
+-- When each rule of CARILLON_SECOND_FACTOR first held; a row stays if the rule is turned off.
 create table factor_rule (
   rule text primary key,
   started_at integer not null
@@ -512,7 +515,8 @@ create table scheduled_backup (
   failure text
 ) without rowid, strict;
 
--- What happened on all nodes (metrics/hourly.ts). hour: since 1970. max: a gauge's largest value.
+-- What happened on all nodes (metrics/hourly.ts). hour: hours since 1970. max: a gauge's largest
+-- value.
 create table hourly (
   hour integer not null,
   name text not null,

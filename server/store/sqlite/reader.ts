@@ -5,10 +5,12 @@ import { asStoreError, type Database, type Statement } from './database.ts'
 
 const texts = new Texts('sqlite', (text) => text)
 
-/** The process keeps these, because garbage collection would close them. */
+/** The process keeps these connections, because garbage collection would close them. */
 const abandoned: Database[] = []
 
-/** A transaction for each read would cost 2.5 us. A commit ends it: a caller reads its writes. */
+/**
+ * A transaction for each read costs 2.5 us. A commit ends the turn's: callers read their writes.
+ */
 export class Reader {
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()
@@ -74,7 +76,7 @@ export class Reader {
     }
   }
 
-  /** All its turns see one moment. One such work runs after another. */
+  /** All turns of the work see one moment. One such work runs after another. */
   atOneMoment<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     const reader = this.#ofMoment as Reader
     const result = this.#lastMoment.then(() => work(reader)).finally(reader.endSnapshot)

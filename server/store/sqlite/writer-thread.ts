@@ -81,7 +81,7 @@ function commit(
     database.exec('commit')
     return { replies, signals }
   } catch (error) {
-    // A failure of the system (disk full, I/O) has already ended it.
+    // A failure of the system (disk full, I/O) has already ended the transaction.
     const canRunAgain = step === 'write' && database.isTransaction
     if (database.isTransaction) database.exec('rollback')
     return canRunAgain ? undefined : refuseAll(requests, error, step === 'commit')
@@ -174,7 +174,8 @@ function pagesToCopy(): number {
   return log - checkpointed
 }
 
-// Closing the last connection writes the log to the path: if another file is there, both stay open.
+// Closing the last connection writes the log to the path: if another file is there, both
+// connections stay open.
 function end(): void {
   // A check in the last turn would use a closed database.
   clearInterval(noticing)

@@ -52,7 +52,7 @@ type Options = {
   onRecorded: RecordListener
 }
 
-/** If the writer thread dies, it rejects all pending writes at once. */
+/** If the writer thread dies, all pending writes are rejected at once. */
 export class Writer {
   readonly #thread: Worker
   readonly #options: Options

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Refusing } from '../transfer-state.ts'
 
-/** Leaves out tables of one database; a test compares this with both schemas. */
+/** Leaves out tables that belong to one database; a test compares this with both schemas. */
 export const tableNames = [
   ...'user session revocation signing_key producer delivery inbox inbox_category notification bulk'.split(
     ' ',

@@ -123,7 +123,7 @@ export class ChangeSignals {
   #reconnect(): void {
     if (this.#isClosed) return
     this.#lostAt ??= performance.now()
-    // It is 0.5 to 1, so that processes do not reconnect in step.
+    // The factor is 0.5 to 1, so that processes do not reconnect in step.
     const factor = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
     const delayMs = this.#retryMs * factor
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)

@@ -59,7 +59,7 @@ export class Database {
     return this.#call(() => runRead(read, (query) => this.#query(query)))
   }
 
-  /** Runs again if nothing was stored and that may help. `weight`: how many rows it may change. */
+  /** Retries if nothing was stored and that may succeed. `weight`: how many rows it may change. */
   async write<Result>(start: () => Write<Result>, weight = 1): Promise<Result> {
     const commit = () => this.#commit(start)
     const { result, recorded } = await this.#call(() =>

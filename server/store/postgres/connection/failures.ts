@@ -14,7 +14,7 @@ export function mayRunAgain(error: unknown): boolean {
   return /^(40001|40P01|23505|25P03|57P0[12]|08)/.test(code)
 }
 
-/** Connection, rollback, resources, operator, system; a server in recovery. */
+/** Failures of connection, rollback, resources, operator, system; a server in recovery. */
 const systemFailures = /^(08|40|53|57|58|XX|25006|55P03)/
 
 /** The server refused or rolled back, and the connection still works. */

@@ -29,7 +29,7 @@ export type Together<Call, Result> = {
   /** All calls or none. Results are in the order of the calls. */
   run: (read: Read, calls: readonly Call[]) => Promise<readonly (Result | typeof alone)[]>
   weightOf: (call: Call) => number
-  /** A batch has no two calls with the same key. */
+  /** A batch has no two calls with one key; undefined fits any batch. */
   keyOf: (call: Call) => string | undefined
 }
 

@@ -46,7 +46,7 @@ const noLocks = [
   'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
 ] as const
 
-/** `url`: its setting, or "its URL" if a command has two. */
+/** `url`: its setting's name, or "its URL" if a command has two. */
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
   '28000': ['PostgreSQL refuses this user', `Correct ${url}, or allow the user in pg_hba.conf.`],

@@ -42,7 +42,7 @@ export function openPool(url: string, limits: Limits = {}): pg.Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types,
-    // A transaction sends each statement without waiting.
+    // A transaction sends statements without waiting for those before.
     pipeline: true,
   })
   // The call on the connection fails; without listeners the process would end.
@@ -63,7 +63,7 @@ function settingsFor(timeoutMs: number): string {
     default_transaction_isolation: "'read committed'",
     statement_timeout: `'${timeoutMs}'`,
     lock_timeout: `'${timeoutMs - 500}'`,
-    // Others wait for the locks of a process that stops.
+    // Others would wait for the locks of a process that stops.
     idle_in_transaction_session_timeout: `'${timeoutMs - 1_000}'`,
   }
   const calls = Object.entries(settings).map(

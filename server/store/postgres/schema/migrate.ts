@@ -162,7 +162,8 @@ function lockStatement(text: string): string[] {
 }
 
 /**
- * Requests read and write meanwhile. An interrupted build left an invalid index: it is built again.
+ * Builds indexes while requests read and write. After an interruption, an invalid one is built
+ * again.
  */
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
   const rows = async (text: string, value: string) => (await client.query(text, [value])).rows

@@ -146,7 +146,7 @@ export function stampDatabase(
   return settleStamp(database, { path, history })
 }
 
-/** If a read prevents it, first and last stamp differ. Earlier stamps, which copies have, go. */
+/** If a read prevents it, first and last stamp differ. Drops earlier stamps, which copies have. */
 export function settleStamp(
   database: Database,
   { path, history }: { path: string; history: string },
@@ -231,7 +231,7 @@ function writeIdentity(path: string, { history, stamps, closed, lostLog }: Recor
   const before = readIdentity(path)
   const database = fs.statSync(path, { bigint: true })
   const log = statusOf(logOf(path))
-  // Some file systems return 0 or the last change.
+  // Some file systems return 0 or the last change's time.
   const hasBirth = database.birthtimeNs > 0n && database.birthtimeNs !== database.ctimeNs
   const idOf = ({ ino, birthtimeNs }: fs.BigIntStats): FileId => ({
     inode: String(ino),
@@ -339,7 +339,7 @@ export class FileGuard {
     if (header === 'unreadable') return true
     if (header === 'no database') return false
     if (header.isShort && this.#isTruncated(status)) return false
-    // The file without its log never has a later schema.
+    // The file without its log has no later schema than with it.
     if (header.schema > this.#schemaNow()) return false
     if (!this.#isStampKnown(header.stamp)) return false
     this.#seen = status

@@ -32,7 +32,7 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // As in sqlite/store.ts.
+  // As in sqlite/store.ts, ':memory:' is a file name.
   return openSqlite(resolve(database.path))
 }
 
@@ -52,7 +52,7 @@ async function entriesOf(endpoint: Endpoint): Promise<string[]> {
   )
 }
 
-/** Throws UNAVAILABLE if the schema is another program's, or not filled. */
+/** Throws UNAVAILABLE if the schema is another program's, or not completely filled. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   const found = await entriesOf(endpoint)
   refuseIncomplete(found, endpoint.name)
