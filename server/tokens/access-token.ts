@@ -65,7 +65,7 @@ export class AccessTokens {
     this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
-  /** Throws INVALID_CREDENTIALS if the generation, read with the password hash, has risen. */
+  /** Throws INVALID_CREDENTIALS if the generation, read with the password hash, has risen since. */
   async issue(
     user: TokenUser & { username: string | null },
     signInId: string,
@@ -148,7 +148,7 @@ export class AccessTokens {
     return kid !== undefined && this.#options.keys.isDropped(kid)
   }
 
-  /** Also revokes renewed ones. With `source`, the audit log has a sign-out. */
+  /** Also revokes renewed tokens. With `source`, the audit log has a sign-out. */
   async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
     const at = this.#options.now()
     const signOut = {
@@ -217,7 +217,7 @@ export class AccessTokens {
     )
   }
 
-  /** Its first use needs no signature check. */
+  /** The token's first use needs no signature check. */
   #sign(claimed: Claimed, endsAt: number): IssuedToken {
     const { now, issuer, keys } = this.#options
     const at = now()

@@ -1,4 +1,4 @@
-// Since when does each rule about second factors hold? A rule that returns keeps its first start.
+// Since when does each rule about second factors hold? A rule that was off keeps its first start.
 import { all, type Read, send, type Write } from '../store/statements.ts'
 
 type RuleStart = { rule: string; startedAt: number }

@@ -1,5 +1,5 @@
 // CARILLON_SECOND_FACTOR: which sign-ins open everything, and from when do others only set a factor
-// up? By the proof alone: no request reads the store.
+// up? The proof itself says it: no request reads the store.
 import { iso } from '../basics/clock.ts'
 import { madeAt } from '../basics/ids.ts'
 import type { ProvedFactor } from '../http/operation.ts'
@@ -25,7 +25,7 @@ export class FactorPolicy {
     this.#begun = begun
   }
 
-  /** `passkey` demands a factor, too. A user without any has the grace of the first rule. */
+  /** `passkey` demands a factor, too. A user without any has the grace of the earlier rule. */
   static async open(options: Options): Promise<FactorPolicy> {
     const { store, now, rule } = options
     const begun: Begun = { required: Number.POSITIVE_INFINITY, passkey: Number.POSITIVE_INFINITY }

@@ -1,4 +1,4 @@
-// One signing key (Ed25519, RFC 8037). Sealed by the secret: a stolen database signs nothing.
+// One signing key (Ed25519, RFC 8037). The secret seals it, so a stolen database signs nothing.
 import {
   createPrivateKey,
   createPublicKey,
@@ -23,7 +23,7 @@ export async function makeSigningKey(
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const publicJwk = publicKey.export({ format: 'jwk' }) as JWK
   const kid = await calculateJwkThumbprint(publicJwk)
-  // The command line takes it for an option.
+  // The command line would take it for an option.
   if (kid.startsWith('-')) return makeSigningKey(sealing, times)
   const sealedPrivateJwk = await sealing.seal(
     'signing-keys',
@@ -52,7 +52,7 @@ export async function openPrivate(
   return { kid, privateKey, secret: opened.secret }
 }
 
-/** It uses the secret that sealed the keys. Throws UNAVAILABLE if neither opens one. */
+/** The Sealing uses the secret that sealed the keys. Throws UNAVAILABLE if neither opens one. */
 export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
   const sealing = new Sealing(secrets)
   const sealed = keys.filter(({ retiredAt }) => retiredAt === null)

@@ -41,7 +41,7 @@ export class TokenRevocations {
     return revocations
   }
 
-  /** Other nodes apply it after the change signal. */
+  /** It applies here at once; elsewhere after the change signal. */
   async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
     const { store, now } = this.#dependencies
     const at = now()

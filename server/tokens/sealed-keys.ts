@@ -11,7 +11,7 @@ const uses: Readonly<Record<KeyPurpose, string>> = {
 
 type NewKey = { purpose: KeyPurpose; make: () => string | Promise<string> }
 
-/** At the first start another node's key may be faster, and stays. */
+/** If another node is faster at the first start, its key stays. */
 export async function makeSealedKey(
   store: Store,
   sealing: Sealing,

@@ -1,5 +1,5 @@
 // The secret that seals the signing keys: a setting, or on SQLite a file beside the database
-// (0600), so that a first start needs none.
+// (0600), so that a first start needs no setting.
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'

@@ -43,7 +43,8 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
   if ((last?.kid ?? null) !== after) return 'refused'
-  // An operator deleted the signing keys because the secret was lost, so nothing opens these.
+  // If an operator deleted the signing keys because the secret was lost, nothing opens these keys,
+  // either.
   if (after === null) yield* send`delete from sealed_key`
   yield* insert(key)
   // A later restore finds this row.

@@ -98,7 +98,7 @@ export async function checkCredentials(
   }
   if ((await store.write(rehashPassword, change)) === 'done')
     return { ...user, passwordHash: replacement }
-  // The hash was replaced meanwhile.
+  // The hash was replaced meanwhile: check that.
   return checkCredentials(
     { users, guesses },
     { name, user: await store.read(findCredentials, name) },

@@ -36,7 +36,8 @@ export async function findUser(dependencies: Finding, key: UserKey): Promise<Use
 }
 
 /**
- * Keys find no user with a role, or a holder could become an operator. The audit log has attempts.
+ * A key finds no user with a role: its holder could become an operator. The audit log has each
+ * attempt.
  */
 export async function findChangeable(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)

@@ -22,7 +22,8 @@ const putAtOnce = 1_000
 
 /**
  * An absent field stays; a hash applies only to a user without a password. Throws CONFLICT if
- * another request then takes a name: a repetition does the rest. `report` gets the stored entries.
+ * another request takes a name after the check: a repetition does the rest. `report` gets the
+ * stored entries.
  */
 export async function importUsers(
   dependencies: UserDependencies,

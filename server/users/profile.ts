@@ -9,7 +9,7 @@ import type { Profile } from './users.store.ts'
 export const maxDisplayNameLength = 200
 /** RFC 5321, section 4.5.3.1.3. */
 export const maxEmailLength = 254
-/** About 35 characters are in use. */
+/** Tags in use have about 35 characters. */
 export const maxLocaleLength = 64
 
 /** `emailVerified`: of `email`, or of the user's present address. `timeZone`: null for UTC. */

@@ -5,7 +5,7 @@ import { CarillonError, invalidField } from '../basics/errors.ts'
 /** Code points. */
 export const maxUsernameLength = 64
 
-/** Here the rules only convert to lower case. */
+/** For these names the rules only convert to lower case. */
 const plainName = /^[!-~]{1,64}$/
 
 /**
@@ -15,7 +15,7 @@ const plainName = /^[!-~]{1,64}$/
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
   if (text === '') refuse('write at least one character')
-  // NFC makes at most four code units one.
+  // NFC joins at most four code units into one.
   if (text.length > 4 * maxUsernameLength) refuse(tooLong)
   const narrowed = text.replace(
     otherWidths,
@@ -44,7 +44,7 @@ export function findableUsername(text: string): string | undefined {
 
 const tooLong = `write at most ${maxUsernameLength} characters`
 
-/** <wide> or <narrow> in Unicode. */
+/** Unicode decomposes these as <wide> or <narrow>. */
 const otherWidths = /[\u3000\uff01-\uffee]/g
 const ordinaryWidths = new Map(
   Array.from({ length: 0xee }, (_, n) => String.fromCharCode(0xff01 + n)).map((wide) => [

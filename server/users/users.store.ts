@@ -20,7 +20,7 @@ import { forgetErased, type Recognition } from './erasure/erased-ids.store.ts'
 
 export type User = {
   id: string
-  /** Null for a user without a sign-in by password. */
+  /** Null for a user who cannot sign in with a password. */
   username: string | null
   displayName: string | null
   createdAt: number
@@ -38,7 +38,7 @@ export type User = {
   /** A changed address needs a new proof. */
   emailVerifiedAt: number | null
   deviceGeneration: number
-  /** The user then said that somebody else knows the password. */
+  /** When the user said that somebody else knows the password. */
   passwordReportedAt: number | null
   passwordEndsAt: number | null
   role: Role | null
@@ -102,14 +102,14 @@ const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
-/** Counted from 1; 0 if the text is absent. */
+/** Places count from 1; 0 if the text is absent. */
 const placeIn = new Part('instr', 'strpos')
 
 export function lowerCase(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** Users of no application come first: none crowds them out. `canSignIn`: only these, if proved. */
+/** Users of no application come first: none crowds them out. `canSignIn`: by this address. */
 export function* findUsersByEmail(query: {
   email: string
   limit: number
@@ -129,8 +129,8 @@ export function* hasVerifiedEmail(): Read<boolean> {
 }
 
 /**
- * Lists users by id, from `after` on. `search` looks in username, display name, address or external
- * id, ignoring ASCII case. `externalId` finds those of all issuers.
+ * Lists users by id, after the id `after`. `search` looks in username, display name, address or
+ * external id, ignoring ASCII case. `externalId` finds those of all issuers.
  */
 export function* listUsers(query: UserQuery): Read<User[]> {
   const { after, limit, externalId, application } = query
@@ -159,7 +159,7 @@ export type AddedUser = User & { erased?: boolean }
 
 type Addition = NewUser & { erased?: Recognition | undefined } & Audited
 
-/** Adds a user, or changes nothing and says which name is taken. Forgets the id's erasure. */
+/** Adds a user, or changes nothing and says which name is taken. Forgets that the id was erased. */
 export function* addUser(
   user: Addition,
 ): Write<AddedUser | 'username-taken' | 'external-id-taken'> {
@@ -249,7 +249,7 @@ export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
 // Rows have the application before an issuer and beside a notification's key, so that the unique
 // index keeps applications apart.
 
-/** No client can write it. */
+/** No issuer contains it. */
 const end = '\u0001'
 
 export function prefixOf(application: string | undefined): string {

@@ -1,4 +1,4 @@
-// Adds and changes users. import.ts has many at once; access/ lets a user sign in.
+// Adds and changes users. import.ts has many at once; access/ has what lets a user sign in.
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidField } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -20,7 +20,7 @@ import * as stored from './users.store.ts'
 
 export const firstUsername = 'operator'
 
-/** A passphrase is not checked, and has an end. */
+/** A passphrase is not checked, and ends after seven days. */
 type Wanted = Omit<NewUserBody, 'username'> & {
   username?: string
   isGenerated?: boolean
@@ -142,7 +142,7 @@ export async function storeChange(
 
 export function recordedChange(dependencies: UserDependencies, given: Edit): Audited {
   const { user, signInId = null } = given
-  // The audit log has no preferences.
+  // The audit log does not record this preference.
   const { timeZone: _, ...fields } = given.fields
   const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
   const changed = Object.entries(fields).filter(

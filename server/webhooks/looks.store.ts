@@ -1,5 +1,5 @@
 // What has become an event for a webhook? A look at an inbox with a due timer writes outbox rows. A
-// backend that reads events takes them here, and acknowledges them later.
+// backend that reads events takes them here, and acknowledges them with its next request.
 import { usualHours } from '../inbox/mail-rules.ts'
 import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
@@ -32,7 +32,7 @@ import {
 } from '../store/statements.ts'
 import { findUser } from '../users/users.store.ts'
 
-/** So many ids have 20 KB. */
+/** So many ids fill 20 KB. */
 export const maxItems = 200
 
 /** What was unread for long enough becomes one event for each waiting webhook. Returns how many. */
@@ -177,9 +177,7 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/**
- * One event has only consecutive changes, so that ids and events are in order. Returns how many.
- */
+/** One event has only consecutive changes, so ids and events are in order. Returns how many. */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
   let count = 0

@@ -17,7 +17,7 @@ type Post = { url: string; headers: Readonly<Record<string, string>>; body: stri
 /** Resolves with a status from 200 to 299, or throws NotAccepted. */
 export type Poster = (post: Post) => Promise<number>
 
-/** `allowsPrivate`: also `http:`, this machine and private networks. */
+/** `allowsPrivate` also allows `http:`, this machine and private networks. */
 export function poster({
   allowsPrivate,
   timeoutMs = usualTimeoutMs,

@@ -122,9 +122,9 @@ type Before = Pick<Webhook, 'attempts' | 'lastSuccessAt' | 'failingSince' | 'dis
 type Attempted = Attempt & { id: string; isAccepted: boolean; disableAfterMs: number } & Audited
 
 /**
- * Keeps the last twenty. An accepted one enables the webhook. If all failed for `disableAfterMs`,
- * disables it and removes its waiting rows. The entry's log line is still to write. Returns whether
- * this call disabled it.
+ * Keeps the last twenty attempts. An accepted one enables the webhook. If all failed for
+ * `disableAfterMs`, disables it and removes its waiting rows. The entry's log line is still to
+ * write. Returns whether this call disabled it.
  */
 export function* noteAttempt(attempt: Attempted): Write<boolean> {
   const { id, at, outcome, isAccepted, disableAfterMs, audit } = attempt

@@ -1,4 +1,4 @@
-// Who may change which webhook? An application its own, the command line all.
+// Who may change which webhook? An application may change its own, the command line all.
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { recorded, type Source } from '../audit/entry.ts'

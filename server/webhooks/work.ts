@@ -1,4 +1,4 @@
-// The room's front door: looks at due inboxes, leaving requests, events that a backend reads.
+// The module's front door: looks at due inboxes, requests that leave, events that a backend reads.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
@@ -80,7 +80,7 @@ export class Webhooks {
     this.#reminders = new Reminders({ store, now, log, channels: { unread, webhook } })
   }
 
-  /** Learns of changes within a second, by any process. */
+  /** Learns of every process's changes within a second. */
   static async open(options: Options): Promise<Webhooks> {
     const webhooks = new Webhooks(options)
     await webhooks.reload()
@@ -235,7 +235,7 @@ export class Webhooks {
     return secrets
   }
 
-  /** Simultaneous ones count as one. */
+  /** Simultaneous failures count as one. */
   #pause(id: string): void {
     const { now, random } = this.#options
     const before = this.#failing.get(id) ?? { failures: 0, until: 0 }

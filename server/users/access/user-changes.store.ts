@@ -36,8 +36,8 @@ export type SetPassword = UserChange & { passwordHash: string; passwordEndsAt?: 
 
 /**
  * Sets a password, enables the user, voids every link, clears `passwordReportedAt`, and ends all
- * proofs but the rotated one, and its push subscriptions, since a copy may have added some. Returns
- * 'outdated', and changes nothing, if that is.
+ * proofs but the rotated one, also the push subscriptions of that, since a copy may have added
+ * some. Returns 'outdated', and changes nothing, if it is outdated.
  */
 export const setPassword = rotating(function* (change: SetPassword & Rotating): Write<'done'> {
   const own = change.rotation?.signInId

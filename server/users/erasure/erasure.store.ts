@@ -33,10 +33,10 @@ function deletionFrom(table: string): TemplateStringsArray {
 type Erasure = UserChange & { erased?: Recognition | undefined }
 
 /**
- * Removes every row of a user, also from outcomes of deliveries. One row revokes the tokens by
- * `erasedKey`. A simultaneous delivery is erased too, or does not find the user. `erased`: the
- * external id is recognised from `at` on. Returns 'last-operator', and changes nothing, for that
- * one.
+ * Removes every row of a user, and takes the user out of deliveries' outcomes. One row revokes the
+ * tokens by `erasedKey`. A simultaneous delivery is erased too, or does not find the user.
+ * `erased`: the external id is recognised from `at` on. Returns 'last-operator', and changes
+ * nothing, for the last operator.
  */
 export function* deleteUser(change: Erasure): Write<'done' | 'absent' | 'last-operator'> {
   const { userId, at, erased } = change
