@@ -295,7 +295,9 @@ function* archiveFound(found: Found, at: number): Write<boolean> {
   return false
 }
 
-/** Does as `archive` for one notification of each inbox. The caller has locked the inboxes. */
+/**
+ * Archives one notification of each inbox, as `archive` does. The caller has locked the inboxes.
+ */
 export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   for (const one of found) if (one.state === 'archived') yield* leaveUndo(one)
   const moved = found.filter(({ state }) => state !== 'archived')

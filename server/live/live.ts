@@ -272,7 +272,7 @@ export class Live {
     }
   }
 
-  /** Each tick has some, so no turn has all. */
+  /** Each tick serves some, so that no turn has all. */
   #tick(): void {
     const tick = this.#ticks++
     const now = this.#dependencies.now()

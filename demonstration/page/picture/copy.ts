@@ -34,8 +34,8 @@ function pictureBeside(button: HTMLElement): string {
 type Source = string | ((button: HTMLElement) => string)
 
 /**
- * Plain HTTP beyond localhost has no clipboard, so the text is selected. Keyed by source, since
- * nothing of another was copied yet.
+ * Plain HTTP beyond localhost has no clipboard, so the text is selected. The view is keyed by
+ * source: of another, nothing was copied yet.
  */
 export function copyView(texts: Texts, label: string, source: Source) {
   const press = async ({ currentTarget }: Event) => {
