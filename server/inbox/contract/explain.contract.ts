@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, type PromiseOf } from '../../contract/world.ts'
+import { at, isoAt, newId, type Person, type PromiseOf } from '../../contract/world.ts'
 import { archiveRead, markAllRead } from '../bulk/bulk.store.ts'
 import { explainNotification } from '../examined/explain.store.ts'
 import { archive, markRead, markSeen, remove, snooze } from '../marks.store.ts'
 
 export function explainPromises(promise: PromiseOf): void {
   promise(
-    'says when a notification was sent, and whether it was read alone or by a read-all',
+    'says when a notification was sent and replaced, how often it became the newest, and whether it was read alone or by a read-all',
     async (world) => {
       const { store } = world
       const ann = await world.addUser('ann')
@@ -26,18 +26,11 @@ export function explainPromises(promise: PromiseOf): void {
         found && 'seq' in found ? [found.readAt, found.bulk] : assert.fail('it is gone')
       assert.deepEqual(timesOf(await of(first)), [isoAt(2), null])
       assert.deepEqual(timesOf(await of(second)), [isoAt(3), 'read'])
-    },
-  )
-
-  promise(
-    'says when a notification was replaced last, and how often it became the newest',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const id = await world.send(ann, 'First', { key: 'k', at: at(1) })
+      const keyed = await world.send(ann, 'First', { key: 'k', at: at(1) })
       await world.send(ann, 'Second', { key: 'k', at: at(2), renotify: true })
-      const found = await world.store.read(explainNotification, { userId: ann.id, id })
-      assert.ok(found && 'seq' in found)
-      assert.deepEqual([found.sentAt, found.replacedAt, found.count], [isoAt(1), isoAt(2), 2])
+      const again = await of(keyed)
+      assert.ok(again && 'seq' in again)
+      assert.deepEqual([again.sentAt, again.replacedAt, again.count], [isoAt(1), isoAt(2), 2])
     },
   )
 
@@ -66,23 +59,18 @@ export function explainPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('says when a notification was removed, and why', async (world) => {
-    const ann = await world.addUser('ann')
-    const id = await world.send(ann)
-    await world.store.write(remove, { userId: ann.id, id, at: at(9) })
-    const found = await world.store.read(explainNotification, { userId: ann.id, id })
-    assert.deepEqual({ ...found }, { removedAt: isoAt(9), reason: 'deleted' })
-  })
-
-  promise('says nothing of an unknown notification, nor of another user’s', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const id = await world.send(ann)
-    for (const one of [
-      { userId: ben.id, id },
-      { userId: ann.id, id: newId() },
-      { userId: ann.id, id: '' },
-    ])
-      assert.equal(await world.store.read(explainNotification, one), undefined)
-  })
+  promise(
+    'says when and why a notification was removed, and nothing of an unknown one or another user’s',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const id = await world.send(ann)
+      const of = ({ id: userId }: Person, one = id) =>
+        world.store.read(explainNotification, { userId, id: one })
+      const unknown = [await of(ben), await of(ann, newId()), await of(ann, '')]
+      assert.deepEqual(unknown, [undefined, undefined, undefined])
+      await world.store.write(remove, { userId: ann.id, id, at: at(9) })
+      assert.deepEqual({ ...(await of(ann)) }, { removedAt: isoAt(9), reason: 'deleted' })
+    },
+  )
 }
