@@ -4,12 +4,11 @@ import {
   isoAt,
   type Letter,
   newId,
-  type Person,
   type PromiseOf,
   plainLook,
   refusedId,
 } from '../contract/world.ts'
-import { readCounts, readInbox, readNotification } from '../inbox/inbox.store.ts'
+import { readInbox, readNotification } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
 import { markRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
@@ -144,7 +143,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const idempotency = { key: 'k1', bodyHash: 'b1' }
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, () =>
-          world.deliver({ to: [ann, ben], title: 'Once', idempotency }),
+          world.deliver({ to: [ann, ben, { username: 'unknown' }], title: 'Once', idempotency }),
         ),
       )
       for (const outcome of outcomes) assert.deepEqual(outcome, outcomes[0])
@@ -273,18 +272,18 @@ export function deliveryPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('delivers to a thousand recipients in one step', async (world) => {
-    const people = await world.addRecipients(1_000)
-    const { results } = await world.deliver({ to: people })
-    assert.equal(new Set(results.map(({ id }) => id)).size, 1_000)
-    for (const { userId } of people)
-      assert.deepEqual(await world.store.read(readInbox, userId), {
-        ...emptyInbox,
-        version: 1,
-        lastSeq: 1,
-        total: 1,
-        unread: 1,
-        unseen: 1,
-      })
-  })
+  for (const createsUsers of [false, true])
+    promise(
+      `delivers to a thousand ${createsUsers ? 'new users, whom it creates, ' : 'recipients '}in one step`,
+      async (world) => {
+        const to = createsUsers
+          ? Array.from({ length: 1_000 }, (_, n) => ({ externalId: `${n}` }))
+          : await world.addRecipients(1_000)
+        const { results } = await world.deliver({ to, createsUsers })
+        assert.equal(new Set(results.map(({ userId }) => userId)).size, 1_000)
+        const inbox = { ...emptyInbox, version: 1, lastSeq: 1, total: 1, unread: 1, unseen: 1 }
+        for (const { userId } of results)
+          assert.deepEqual(await world.store.read(readInbox, userId ?? ''), inbox)
+      },
+    )
 }

@@ -8,7 +8,6 @@ import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { type StreamEvent, StrictEvents } from '../../tests/support/event-source/event-source.ts'
-import { randomOf } from '../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../basics/errors.ts'
 import { type Person, World } from '../contract/world.ts'
 import { markAllRead } from '../inbox/bulk/bulk.store.ts'
@@ -435,27 +434,6 @@ test('if the history of the store changes, every open stream gets a resync, and 
   await resumed.until(() => resumed.types.join() === 'hello,created')
 })
 
-test('if the store lost changes that were sent, every stream gets a resync, and then the next changes', async (t) => {
-  let isLost = false
-  const { world, open } = await newWorld(t, {
-    of: withChangesSince(async (_, run) => (isLost ? 'reset' : run())),
-  })
-  const ann = await world.addUser('ann')
-  const readers = await Promise.all(Array.from({ length: 5 }, () => open(ann)))
-  await world.send(ann, 'one')
-  for (const reader of readers) await reader.until(() => reader.events.length === 2)
-  isLost = true
-  await world.send(ann, 'two')
-  for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
-  isLost = false
-  await world.send(ann, 'three')
-  for (const reader of readers) {
-    await reader.until(() => reader.types.at(-1) === 'created' && reader.versions.at(-1) === 3)
-    assert.deepEqual(reader.types, ['hello', 'created', 'resync', 'created'])
-    assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2, unseen: 2 })
-  }
-})
-
 test('more than 1,000 removals at once are one resync of an open stream and of one that resumes behind them; up to 1,000 are sent', async (t) => {
   const { world, store, open } = await newWorld(t)
   const ann = await world.addUser('ann')
@@ -713,71 +691,15 @@ suite('a client that does not read its stream (N5)', () => {
   })
 })
 
-test('nothing is kept of thousands of streams that were opened and closed (N5)', async (t) => {
-  const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
-  const { world, live, open, streamLimits } = await newWorld(t, {
-    limits: { perUser: 20, perProcess: 40 },
-  })
-  const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
-  const random = randomOf(t)
-  let stayed: Reader[] = []
-  for (let n = 0; n < rounds; n++) {
-    const person = people[n % 3] ?? assert.fail()
-    const opening = open(person, { ...(random.draw() < 0.5 && { from: '0' }) })
-    if (n % 50 === 0) await world.send(person)
-    const reader = await opening
-    await new Promise(setImmediate)
-    if (random.draw() < 0.3) stayed.push(reader)
-    else reader.leave()
-    if (stayed.length > 10) {
-      for (const one of stayed) one.leave()
-      stayed = []
-      await new Promise(setImmediate)
-    }
-  }
-  for (const reader of stayed) reader.leave()
-  await new Reader().until(() => live.size === 0)
-  const takers = people.slice(0, 2).flatMap(({ id }) => Array.from({ length: 20 }, () => id))
-  for (const id of takers) streamLimits.take(id)
-  assert.throws(() => streamLimits.take(people[2]?.id ?? ''), /CARILLON_STREAMS\b/)
-  for (const id of takers) streamLimits.release(id)
-})
-
 suite('stream limits (N7)', () => {
-  const refusal = (take: () => unknown): CarillonError => {
-    try {
-      take()
-    } catch (error) {
-      return error as CarillonError
-    }
-    return assert.fail('it was not refused')
-  }
-
-  test('there is a limit for each user and one for all (N7)', () => {
-    const streamLimits = new StreamLimits({ perUser: 2, perProcess: 3 }, () => 0.5)
-    for (const user of ['ann', 'ann']) streamLimits.take(user)
-    assert.match(
-      refusal(() => streamLimits.take('ann')).message,
-      /^You have 2 streams open \(CARILLON_STREAMS_PER_USER\)/,
-    )
-    streamLimits.take('bob')
-    const full = refusal(() => streamLimits.take('bob'))
-    assert.deepEqual([full.code, full.retryAfter], ['TOO_MANY_REQUESTS', 10])
-    assert.match(full.message, /^This process has 3 streams open \(CARILLON_STREAMS\)/)
-    streamLimits.release('ann')
-    streamLimits.take('ann')
-    assert.equal(refusal(() => streamLimits.take('ann')).code, 'TOO_MANY_REQUESTS')
-    for (const user of ['ann', 'bob']) streamLimits.release(user)
-    for (const user of ['bob', 'bob']) streamLimits.take(user)
-    refusal(() => streamLimits.take('cy'))
-  })
-
   test('clients that are refused at the same time get different values of Retry-After (N7)', () => {
     const streamLimits = new StreamLimits({ perUser: 0, perProcess: 0 }, Math.random)
-    const seconds = Array.from(
-      { length: 200 },
-      () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0,
-    )
+    const seconds: number[] = []
+    for (let n = 0; n < 200; n++)
+      assert.throws(
+        () => streamLimits.take('ann'),
+        ({ retryAfter = 0 }: CarillonError) => seconds.push(retryAfter) > 0,
+      )
     assert.ok(
       seconds.every((one) => Number.isInteger(one) && one >= 5 && one <= 15),
       `${seconds}`,

@@ -23,7 +23,9 @@ export function changePromises(promise: PromiseOf): void {
         isLast = !isWriting
         for (const change of await follower.read(7)) {
           versions.push(change.version)
-          if (change.type === 'created') ids.push(JSON.parse(change.notification).id)
+          const { id, seq } = notificationIn(change)
+          assert.equal(seq, change.version)
+          ids.push(id)
         }
         await new Promise(setImmediate)
       }
