@@ -168,8 +168,10 @@ test('the check fails while another process holds the lock, and succeeds when a 
   const ann = await world.addUser('ann')
   const other = connect(path)
   other.exec('begin immediate')
-  await assert.rejects(world.send(ann, 'Hi'), isUnavailable)
-  await assert.rejects(store.check(), isUnavailable)
+  await Promise.all([
+    assert.rejects(world.send(ann, 'Hi'), isUnavailable),
+    assert.rejects(store.check(), isUnavailable),
+  ])
   other.exec('rollback')
   other.close()
   await store.check()
