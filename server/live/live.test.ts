@@ -334,30 +334,6 @@ for (const first of ['the streams that are live', 'the stream that catches up'])
     assert.deepEqual(behind.versions.slice(100), [152, 153])
   })
 
-test('a stream that has ended during its catch-up reads no more changes, even if its client has yet to take what was sent', async (t) => {
-  const { world, live, reads } = await newWorld(t)
-  const ann = await world.addUser('ann')
-  await world.sendTimes(250, ann)
-  const reader = new Reader()
-  reader.isReading = false
-  reader.end = () => {}
-  let isValid = true
-  let isOpened = false
-  const validUntil = async () => (isValid ? Number.POSITIVE_INFINITY : null)
-  void live.open({ userId: ann.id, validUntil }, '0', reader).then(() => {
-    isOpened = true
-  })
-  await reader.until(() => reader.events.length === 101)
-  isValid = false
-  live.checkProofs(ann.id)
-  await reader.until(() => reader.types.at(-1) === 'session-ended')
-  const { begun } = reads
-  reader.unread = 0
-  await reader.until(() => isOpened)
-  assert.ok(reads.begun <= begun + 1, `${reads.begun - begun} reads after the end`)
-  reader.leave()
-})
-
 test('a stream that is being opened when the service stops is refused like every later one, without a byte on it (R9)', async (t) => {
   const { world, live } = await newWorld(t)
   const ann = await world.addUser('ann')
@@ -511,28 +487,6 @@ test('an unavailable store is logged once a second, however many change signals 
   // A timer may fire a millisecond early.
   for (const [n, at] of failedAt.slice(1).entries())
     assert.ok(at - (failedAt[n] ?? 0) > 990, `logged at ${failedAt.map(Math.round)} ms`)
-})
-
-test('the changes of a user whose last stream has left while the store was away are not read', async (t) => {
-  let isAway = false
-  const { world, live, open, failures, reads, untilRead } = await newWorld(t, {
-    of: withChangesSince((_, run) => (isAway ? Promise.reject(new Error('away')) : run())),
-  })
-  const ann = await world.addUser('ann')
-  const bob = await world.addUser('bob')
-  const left = await open(ann)
-  const stays = await open(bob)
-  await untilRead(2)
-  isAway = true
-  await world.send(ann)
-  await left.until(() => failures.length > 0)
-  left.leave()
-  await left.until(() => live.size === 1)
-  isAway = false
-  const { begun } = reads
-  await world.send(bob)
-  await stays.until(() => stays.versions.length === 1)
-  assert.equal(reads.begun - begun, 1)
 })
 
 test('a replay yields to the event loop, so that a long one delays no other request', async (t) => {

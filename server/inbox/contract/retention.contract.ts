@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import { newId as idAt } from '../../basics/ids.ts'
 import { recount } from '../../contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../../contract/world.ts'
-import { Upkeep } from '../../start/upkeep.ts'
 import { explainNotification } from '../examined/explain.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { RemovalReason } from '../inbox-state.ts'
@@ -13,14 +12,6 @@ import { contentOf } from '../notification-json.ts'
 import { countOld, shrink } from '../retention.store.ts'
 
 const day = 24 * 3_600
-const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
-
-type Limits = ConstructorParameters<typeof Upkeep>[0]['limits']
-
-function upkeep({ store }: Pick<World, 'store'>, seconds: number, limits: Limits = {}): Upkeep {
-  return new Upkeep({ store, wall: () => at(seconds), aged: async () => at(seconds), log, limits })
-}
-
 async function changesAfter({ store }: World, { id }: Person, version: number) {
   return store.read(changesSince, { userId: id, version, limit: 10_000 })
 }
@@ -65,10 +56,10 @@ export function retentionPromises(promise: PromiseOf): void {
       await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
       await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
       const version = await versionOf(world, ann)
-      await upkeep(world, 59).turn()
+      await world.upkeep(59).turn()
       assert.equal(await versionOf(world, ann), version)
       await Promise.all(
-        [upkeep(world, 60), upkeep(world, 60), upkeep(world, 60)].map((one) => one.turn()),
+        [world.upkeep(60), world.upkeep(60), world.upkeep(60)].map((one) => one.turn()),
       )
       assert.equal(await versionOf(world, ann), version + 1)
       const [newest] = await world.list(ann, { status: 'inbox' })
@@ -90,7 +81,7 @@ export function retentionPromises(promise: PromiseOf): void {
       ]
       for (const id of ids.toReversed())
         await world.store.write(snooze, { userId: ann.id, id, until: at(60), at: at(0) })
-      await upkeep(world, 60).turn()
+      await world.upkeep(60).turn()
       await isLeft(world, ann, ['three', 'two', 'one'])
     },
   )
@@ -107,7 +98,7 @@ export function retentionPromises(promise: PromiseOf): void {
     const stop = world.store.onChange(
       (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
     )
-    await upkeep(world, 60).turn()
+    await world.upkeep(60).turn()
     stop()
     assert.deepEqual(
       signalled.filter((id) => id === ann.id),
@@ -128,11 +119,11 @@ export function retentionPromises(promise: PromiseOf): void {
     await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(61), at: at(1) })
     await world.store.write(markRead, { userId: ann.id, id: read, at: at(1) })
     const version = await versionOf(world, ann)
-    await upkeep(world, 59).turn()
+    await world.upkeep(59).turn()
     await isRemoved(world, ann, version, [], 'expired')
-    await upkeep(world, 60).turn()
+    await world.upkeep(60).turn()
     await isRemoved(world, ann, version, [first], 'expired')
-    await Promise.all([1, 2, 3].map(() => upkeep(world, 61).turn()))
+    await Promise.all([1, 2, 3].map(() => world.upkeep(61).turn()))
     await isRemoved(world, ann, version, ids, 'expired')
     await isLeft(world, ann, ['stays'])
     assert.equal(await versionOf(world, ann), version + 4)
@@ -152,7 +143,7 @@ export function retentionPromises(promise: PromiseOf): void {
       await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
       const version = await versionOf(world, ann)
       const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
-      await Promise.all([1, 2, 3].map(() => upkeep(world, day + 2, limits).sweep()))
+      await Promise.all([1, 2, 3].map(() => world.upkeep(day + 2, limits).sweep()))
       await isRemoved(world, ann, version, [read, archived], 'retention')
       await isLeft(world, ann, ['read later', 'unread'])
       assert.equal(await versionOf(world, ann), version + 2)
@@ -190,8 +181,8 @@ export function retentionPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const ids = await world.sendTimes(1_601, ann)
       const before = await versionOf(world, ann)
-      await upkeep(world, 1, { inboxMax: 600 }).sweep()
-      await upkeep(world, 1 + 60, { inboxMax: 0 }).sweep()
+      await world.upkeep(1, { inboxMax: 600 }).sweep()
+      await world.upkeep(1 + 60, { inboxMax: 0 }).sweep()
       await isLeft(world, ann, [])
       assert.equal(await versionOf(world, ann), before + 1_601)
       const first = { userId: ann.id, version: before, limit: 1 }
@@ -240,7 +231,8 @@ export function retentionPromises(promise: PromiseOf): void {
         }
       }
       const readers = Promise.all([reading(), reading()])
-      await upkeep(world, day, { retentionMs: 1_000 })
+      await world
+        .upkeep(day, { retentionMs: 1_000 })
         .sweep()
         .finally(() => {
           isOver = true
@@ -253,7 +245,7 @@ export function retentionPromises(promise: PromiseOf): void {
 
   promise('keeps each inbox that a delivery fills at its maximum', async (world) => {
     const people = await world.addUsers(3)
-    const nodes = [1, 2].map(() => upkeep(world, 1, { inboxMax: 2 }))
+    const nodes = [1, 2].map(() => world.upkeep(1, { inboxMax: 2 }))
     for (const title of ['1', '2', '3', '4']) {
       const trims = nodes.map((node) => node.trim())
       await world.deliver({ to: people, title })
@@ -277,9 +269,8 @@ export function retentionPromises(promise: PromiseOf): void {
         return world.store.write(operation as typeof shrink, input as Parameters<typeof shrink>[0])
       }
       const { read } = world.store
-      const node = upkeep({ store: { read, write } as unknown as World['store'] }, 2, {
-        inboxMax: 1,
-      })
+      const slow = Object.assign(Object.create(world), { store: { read, write } }) as World
+      const node = slow.upkeep(2, { inboxMax: 1 })
       const trimmed = node.trim()
       await node.turn()
       await isLeft(world, ben, [])
@@ -296,11 +287,11 @@ export function retentionPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       await world.send(ann, 'first')
       const version = await versionOf(world, ann)
-      await upkeep(world, 2, { retentionMs: 1_000 }).sweep()
+      await world.upkeep(2, { retentionMs: 1_000 }).sweep()
       await world.send(ann, 'second')
-      await upkeep(world, 2 + 30 * day).sweep()
+      await world.upkeep(2 + 30 * day).sweep()
       assert.notEqual(await changesAfter(world, ann, version), 'reset')
-      await upkeep(world, 3 + 30 * day).sweep()
+      await world.upkeep(3 + 30 * day).sweep()
       assert.equal(await changesAfter(world, ann, version), 'reset')
       assert.notEqual(await changesAfter(world, ann, version + 1), 'reset')
     },

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict'
 import { Follower } from '../../contract/random/follower.ts'
 import { recount } from '../../contract/random/random.ts'
 import { at, type Person, type PromiseOf, type World } from '../../contract/world.ts'
-import { Upkeep } from '../../start/upkeep.ts'
 import { markAllRead } from '../bulk/bulk.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
 import { actsOf, countsOf, placesOf } from './places.contract.ts'
 
 const day = 24 * 3_600
-const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
 
 /** The service itself sends it (reach/notices.ts). */
 const own = { producerId: 'carillon', category: 'security' }
@@ -99,26 +97,18 @@ export function securityNoticePromises(promise: PromiseOf): void {
     async (world) => {
       const ann = await world.addUser('ann')
       const limits = { inboxMax: 1, retentionMs: 1_000 }
-      const sweep = (seconds: number, some: object) =>
-        new Upkeep({
-          store: world.store,
-          wall: () => at(seconds),
-          aged: async () => at(seconds),
-          log,
-          limits: some,
-        }).sweep()
       const held: string[] = []
       for (let n = 0; n < 60; n++) held.push(await notify(world, ann))
       await world.store.write(markRead, { userId: ann.id, id: held[0] ?? '', at: at(0) })
       await world.send(ann, 'Other')
-      await sweep(5, { inboxMax: 60 })
+      await world.upkeep(5, { inboxMax: 60 }).sweep()
       assert.deepEqual(new Set(await world.ids(ann)), new Set(held))
-      await sweep(day - 1, limits)
+      await world.upkeep(day - 1, limits).sweep()
       assert.deepEqual(new Set(await world.ids(ann)), new Set(held))
       await recount(world, ann)
-      await sweep(day, { inboxMax: 1 })
+      await world.upkeep(day, { inboxMax: 1 }).sweep()
       assert.deepEqual(await world.ids(ann), [held[59]])
-      await sweep(day, limits)
+      await world.upkeep(day, limits).sweep()
       assert.deepEqual(await world.ids(ann), [])
       await recount(world, ann)
     },

@@ -4,7 +4,7 @@ import { recount } from '../../contract/random/random.ts'
 import { at, type PromiseOf } from '../../contract/world.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { mover } from './places.contract.ts'
+import { mover, placesOf } from './places.contract.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   for (const kind of ['read-all', 'archive-read'] as const) {
@@ -51,6 +51,39 @@ export function undoPromises(promise: PromiseOf): void {
       assert.equal(await undo(699), 'done')
     })
   }
+
+  promise(
+    'an undo leaves alone what was marked, moved or sent again alone since, and takes back the rest',
+    async (world) => {
+      const { ann, ids, readAll, store, ...act } = await mover(world, 6)
+      const [read = '', unread = '', again = '', inPlace = '', removed = ''] = ids
+      const mark = (id: string, seconds: number) =>
+        store.write(markRead, { userId: ann.id, id, at: at(seconds) })
+      await readAll(5)
+      await mark(read, 6)
+      await store.write(markUnread, { userId: ann.id, id: unread })
+      await mark(unread, 7)
+      await world.send(ann, 'Again', { key: again, renotify: true })
+      await world.send(ann, 'In place', { key: inPlace, category: 'other' })
+      await act.remove(removed, 8)
+      assert.equal(await act.undo(9), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        ...['read', 'read', 'unread', 'unread', 'removed', 'unread'],
+      ])
+      await recount(world, ann)
+      await readAll(10)
+      await act.archiveRead(11)
+      await act.archive(read, 12)
+      await act.snooze(unread, 12, 60)
+      await act.unarchive(again)
+      await act.archive(again, 13)
+      assert.equal(await act.undo(14), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        ...['archived 11', 'snoozed 60', 'archived 13', 'read', 'removed', 'read'],
+      ])
+      await recount(world, ann)
+    },
+  )
 
   promise(
     'a client that is behind an archive-read and a later read-all begins again; one that has heard of it does not',

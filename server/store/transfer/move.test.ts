@@ -251,19 +251,6 @@ test('the end of a move is recorded for that move only', async (t) => {
   })
 })
 
-test('after a move is given up, the old database accepts writes again and can be moved again', async (t) => {
-  for (const engine of engineOfRules) {
-    const from = await emptyPlace(t, engine)
-    await move(await filledPlace(t), from)
-    await assert.rejects(giveUp(from), refusal(/ is not being moved, and accepts writes$/))
-    await move(from, await emptyPlace(t, 'sqlite'))
-    assert.equal(await acceptsWrites(from), false)
-    await giveUp(from)
-    assert.equal(await acceptsWrites(from), true)
-    await move(from, await emptyPlace(t, 'sqlite'))
-  }
-})
-
 test('during a move every table and the ledger refuse every change of every process; a statement that changes no row is allowed', async (t) => {
   for (const engine of engines) {
     const place = await emptyPlace(t, engine)
