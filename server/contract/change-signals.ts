@@ -5,7 +5,6 @@ import { undo } from '../inbox/bulk/undo.store.ts'
 import { actsOf } from '../inbox/contract/places.contract.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import type { InboxState } from '../inbox/inbox-state.ts'
-import { markRead, markUnread } from '../inbox/marks.store.ts'
 import { signInOfSession } from '../sessions/sessions.store.ts'
 import { revokeIssuedTokens } from '../sessions/sign-ins.store.ts'
 import type { ChangeSignal } from '../store/events.ts'
@@ -24,15 +23,11 @@ export function changeSignalPromises(promise: PromiseOf): void {
     )
     assert.ok(signals.every((signal) => about(ann.id)(signal) || about(ben.id)(signal)))
     const [id = ''] = await world.ids(ann)
-    await signalsOf(world, [about(ann.id)], () =>
-      world.store.write(markRead, { userId: ann.id, id, at: at(1) }),
-    )
+    await signalsOf(world, [about(ann.id)], () => actsOf(world, ann).read(id, 1))
     const readAll = () =>
       world.store.write(markAllRead, { userId: ben.id, throughId: null, at: at(1) })
     await signalsOf(world, [about(ben.id)], readAll)
-    await signalsOf(world, [about(ann.id)], () =>
-      world.store.write(markUnread, { userId: ann.id, id }),
-    )
+    await signalsOf(world, [about(ann.id)], () => actsOf(world, ann).unread(id))
     await signalsOf(world, [about(ben.id)], () =>
       world.store.write(undo, { userId: ben.id, at: at(2) }),
     )
@@ -43,7 +38,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
       () => act.snooze(id, 3, 60),
       () => act.wake(id, 60),
       () => act.seen(9),
-      () => world.store.write(markRead, { userId: ann.id, id, at: at(61) }),
+      () => actsOf(world, ann).read(id, 61),
       () => act.archiveRead(62),
       () => act.undo(63),
       () => act.remove(id, 64),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { newOrderedId } from '../basics/ids.ts'
 import { recount } from '../contract/random/random.ts'
 import { at, isoAt, type PromiseOf, type World } from '../contract/world.ts'
+import { actsOf } from '../inbox/contract/places.contract.ts'
 import { changesSince } from '../inbox/inbox.store.ts'
-import { markRead } from '../inbox/marks.store.ts'
 import { type Content, contentOf } from '../inbox/notification-json.ts'
 import { beginKeyChange, continueKeyChange, findKeyChange } from './by-key.store.ts'
 import { changeByKey } from './by-key.ts'
@@ -96,7 +96,7 @@ export function byKeyPromises(promise: PromiseOf): void {
         const key = `k${n}`
         await world.deliver({ to: [ann, ben], key, category: 'a', content: contentOf(full) })
         const newer = await world.send(ben, 'newer')
-        await world.store.write(markRead, { userId: ben.id, id: newer, at: at(1) })
+        await actsOf(world, ben).read(newer, 1)
         await world.deliver({
           to: [ann],
           key: `same ${n}`,

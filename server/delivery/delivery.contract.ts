@@ -8,9 +8,9 @@ import {
   plainLook,
   refusedId,
 } from '../contract/world.ts'
+import { actsOf } from '../inbox/contract/places.contract.ts'
 import { readInbox, readNotification } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
-import { markRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { revokeProducer, rotateProducer } from '../producers/producers.store.ts'
 import { deliver, findOutcome, removeOldDeliveries } from './delivery.store.ts'
@@ -63,7 +63,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       )
       const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
       assert.equal(items, `[${text}]`)
-      await world.store.write(markRead, { userId: ann.id, id, at: at(7) })
+      await actsOf(world, ann).read(id, 7)
       const read = await world.store.read(readNotification, { userId: ann.id, id })
       const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null,"snoozedUntil":null`
       assert.equal(read, `{"id":"${id}",${more},${state}}`)

@@ -5,7 +5,8 @@ import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { Sealing } from '../basics/secrets.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { archiveRead, markAllRead } from '../inbox/bulk/bulk.store.ts'
-import { archive, markRead, markUnread, remove, snooze, unarchive } from '../inbox/marks.store.ts'
+import { actsOf } from '../inbox/contract/places.contract.ts'
+import { archive, markRead, markUnread, remove, unarchive } from '../inbox/marks.store.ts'
 import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { type EventContent, type EventType, readWithinMs } from '../inbox/webhook-events.store.ts'
 import { itemsOf } from '../reach/items.store.ts'
@@ -110,7 +111,7 @@ export function webhookPromises(promise: PromiseOf): void {
       const second = await world.send(ann, 'Hi', { at: at(1), ...only })
       const read = await world.send(ann, 'Hi', { at: at(1), ...only })
       const third = await world.send(ann, 'Hi', { at: at(9), ...only })
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(2) })
+      await actsOf(world, ann).read(read, 2)
       assert.deepEqual(await lookedAt(world, 59), [])
       assert.deepEqual(typesOf(await lookedAt(world, 61)), [
         ['notification.unread', [second, first]],
@@ -128,7 +129,7 @@ export function webhookPromises(promise: PromiseOf): void {
     await webhook(world, { events: ['notification.unread'] })
     const only = { marks: false, arrivals: false, unreadAfterMs }
     const id = await world.send(ann, 'Hi', { at: at(-30), watch: only })
-    await world.store.write(markRead, { userId: ann.id, id, at: at(0) })
+    await actsOf(world, ann).read(id, 0)
     await world.sendTimes(1_001, ann)
     await world.store.write(lookAtUnread, { userId: ann.id, at: at(30), rowId: newId() })
     assert.deepEqual(await world.store.read(dueReminders, dueAt(59)), [])
@@ -178,12 +179,7 @@ export function webhookPromises(promise: PromiseOf): void {
       const created = [['notification.created', [id]]]
       assert.deepEqual(typesOf(await lookedAt(world, 0)), created)
       const woken = async (seconds: number) => {
-        await world.store.write(snooze, {
-          userId: ann.id,
-          id,
-          until: at(seconds),
-          at: at(seconds - 1),
-        })
+        await actsOf(world, ann).snooze(id, seconds - 1, seconds)
         const due = await world.store.read(findDue, at(seconds))
         await world.store.write(removeOrWake, { due, at: at(seconds) })
       }
@@ -241,8 +237,7 @@ export function webhookPromises(promise: PromiseOf): void {
       const acts = [
         () => world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(1) }),
         async () => {
-          for (const id of await world.ids(ann))
-            await world.store.write(remove, { userId: ann.id, id, at: at(2) })
+          for (const id of await world.ids(ann)) await actsOf(world, ann).remove(id, 2)
         },
       ]
       for (const act of [async () => {}, ...acts]) {
@@ -304,14 +299,14 @@ export function webhookPromises(promise: PromiseOf): void {
         )
       const first = await world.send(ann, 'Hi', { watch })
       await lookedAt(world, 0)
-      await store.write(markRead, { userId: ann.id, id: first, at: at(1) })
+      await actsOf(world, ann).read(first, 1)
       await lookedAt(world, 0)
       const typesIn = (rows: EventContent[]) => rows.map(({ type }) => type).sort()
       const both = ['notification.created', 'notification.read']
       assert.deepEqual(typesIn(await take(null, 11)), both)
       assert.deepEqual(typesIn(await take(null, 12)), both)
       assert.deepEqual(typesIn(await take(11, 13)), both, 'a cursor of before acknowledges nothing')
-      await store.write(archive, { userId: ann.id, id: first, at: at(2) })
+      await actsOf(world, ann).archive(first, 2)
       await lookedAt(world, 0)
       assert.deepEqual(typesIn(await take(13, 14)), ['notification.archived'])
       assert.deepEqual(await take(14, 15), [])
@@ -334,7 +329,7 @@ export function webhookPromises(promise: PromiseOf): void {
       for (let n = 0; n < 50; n++) ids.unshift(await world.send(ann, 'x'.repeat(1_000), only))
       const read = await world.send(ann, 'Hi', only)
       await lookedAt(world, 60)
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(61) })
+      await actsOf(world, ann).read(read, 61)
       const [row] = await world.store.read(listOutbox, { limit: 9 })
       const reads = mock.method(world.store, 'read').mock
       const event =

@@ -4,8 +4,7 @@ import { at, notificationIn, type PromiseOf } from '../../contract/world.ts'
 import { markAllRead } from '../bulk/bulk.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import { type Change, emptyInbox } from '../inbox-state.ts'
-import { markRead, markUnread } from '../marks.store.ts'
-import { annWith } from './places.contract.ts'
+import { actsOf, annWith } from './places.contract.ts'
 
 export function changePromises(promise: PromiseOf): void {
   promise(
@@ -42,9 +41,9 @@ export function changePromises(promise: PromiseOf): void {
     async (world) => {
       const ann = await world.addUser('ann')
       const [first = '', second = '', third = ''] = await world.sendTimes(3, ann)
-      await world.store.write(markRead, { userId: ann.id, id: second, at: at(4) })
+      await actsOf(world, ann).read(second, 4)
       await world.store.write(markAllRead, { userId: ann.id, throughId: second, at: at(5) })
-      await world.store.write(markRead, { userId: ann.id, id: first, at: at(6) })
+      await actsOf(world, ann).read(first, 6)
       const all = [
         [1, 'created', first],
         [2, 'created', second],
@@ -72,10 +71,10 @@ export function changePromises(promise: PromiseOf): void {
         const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
         assert.deepEqual(found === 'reset' ? found : found.changes.map(named), expected)
       }
-      const mark = (id: string) => store.write(markRead, { userId: ann.id, id, at: at(4) })
+      const mark = (id: string) => actsOf(world, ann).read(id, 4)
       const send = (key: string, renotify: boolean) => world.send(ann, 'Again', { key, renotify })
       await mark(second)
-      await store.write(markUnread, { userId: ann.id, id: second })
+      await actsOf(world, ann).unread(second)
       await isListed(4, [[5, 'unread', second]])
       await send(second, false)
       await mark(second)
@@ -101,7 +100,7 @@ export function changePromises(promise: PromiseOf): void {
       await isListed(9, sinceReadAll.slice(1))
       await send(third, false)
       await isListed(10, [[12, 'replaced', third]])
-      await store.write(markUnread, { userId: ann.id, id: second })
+      await actsOf(world, ann).unread(second)
       await isListed(12, [[13, 'unread', second]])
     },
   )

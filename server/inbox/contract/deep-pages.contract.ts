@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { at, maxAtOnce, type PromiseOf, runs, type Seen } from '../../contract/world.ts'
-import { markRead } from '../marks.store.ts'
+import { maxAtOnce, type PromiseOf, runs, type Seen } from '../../contract/world.ts'
+import { actsOf } from './places.contract.ts'
 
 const limit = 20
 /** In the soak, SQLite passes over so many in several turns of the event loop. */
@@ -11,14 +11,11 @@ export function deepPagePromises(promise: PromiseOf): void {
     'a deep page of all or of unread notifications is correct if many sequence numbers are missing (I6)',
     async (world) => {
       const ann = await world.addUser('ann')
-      const { store } = world
       let ids = await world.sendTimes(many, ann, { isKeyed: true })
       const read = ids.filter((_, n) => n % 3 === 1 || n < many / 8)
       for (let from = 0; from < read.length; from += maxAtOnce) {
         const some = read.slice(from, from + maxAtOnce)
-        await Promise.all(
-          some.map((id) => store.write(markRead, { userId: ann.id, id, at: at(1) })),
-        )
+        await Promise.all(some.map((id) => actsOf(world, ann).read(id, 1)))
       }
       const again = Array.from({ length: 30 }, (_, n) => ids[n * 7] ?? '')
       for (const id of again) ids = await world.sendAgain(ann, id, ids)

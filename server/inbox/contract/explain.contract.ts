@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf } from '../../contract/world.ts'
 import { archiveRead, markAllRead } from '../bulk/bulk.store.ts'
 import { explainNotification } from '../examined/explain.store.ts'
-import { archive, markRead, markSeen, remove, snooze } from '../marks.store.ts'
+import { markSeen } from '../marks.store.ts'
+import { actsOf } from './places.contract.ts'
 
 export function explainPromises(promise: PromiseOf): void {
   promise(
@@ -20,7 +21,7 @@ export function explainPromises(promise: PromiseOf): void {
       assert.deepEqual([sentAt, count], [isoAt(1), 1])
       for (const none of [readAt, archivedAt, snoozedUntil, bulk, expiresAt])
         assert.equal(none, null)
-      await store.write(markRead, { userId: ann.id, id: first, at: at(2) })
+      await actsOf(world, ann).read(first, 2)
       await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(3) })
       const timesOf = (found: Awaited<ReturnType<typeof of>>) =>
         found && 'seq' in found ? [found.readAt, found.bulk] : assert.fail('it is gone')
@@ -48,9 +49,9 @@ export function explainPromises(promise: PromiseOf): void {
         return { archivedAt, bulk, snoozedUntil, isSeen: seq <= seenThrough }
       }
       await store.write(markSeen, { userId: ann.id, throughSeq: 2 })
-      await store.write(archive, { userId: ann.id, id: alone, at: at(1) })
-      await store.write(snooze, { userId: ann.id, id: snoozed, until: at(60), at: at(2) })
-      await store.write(markRead, { userId: ann.id, id: together, at: at(3) })
+      await actsOf(world, ann).archive(alone, 1)
+      await actsOf(world, ann).snooze(snoozed, 2, 60)
+      await actsOf(world, ann).read(together, 3)
       await store.write(archiveRead, { userId: ann.id, at: at(4) })
       const none = { archivedAt: null, bulk: null, snoozedUntil: null, isSeen: true }
       assert.deepEqual(await of(alone), { ...none, archivedAt: isoAt(1) })
@@ -69,7 +70,7 @@ export function explainPromises(promise: PromiseOf): void {
         world.store.read(explainNotification, { userId, id: one })
       const unknown = [await of(ben), await of(ann, newId()), await of(ann, '')]
       assert.deepEqual(unknown, [undefined, undefined, undefined])
-      await world.store.write(remove, { userId: ann.id, id, at: at(9) })
+      await actsOf(world, ann).remove(id, 9)
       assert.deepEqual({ ...(await of(ann)) }, { removedAt: isoAt(9), reason: 'deleted' })
     },
   )

@@ -13,7 +13,7 @@ import {
 import { markAllRead } from '../bulk/bulk.store.ts'
 import { readCounts, readVersion } from '../inbox.store.ts'
 import { emptyInbox, type Filter } from '../inbox-state.ts'
-import { markRead } from '../marks.store.ts'
+import { actsOf } from './places.contract.ts'
 
 export function filterPromises(promise: PromiseOf): void {
   promise(
@@ -73,7 +73,7 @@ export function filterPromises(promise: PromiseOf): void {
       const id = await world.send(ann)
       await world.send(ben)
       assert.deepEqual([await version(), await version()], [1, 1])
-      await world.store.write(markRead, { userId: ann.id, id, at: at(1) })
+      await actsOf(world, ann).read(id, 1)
       assert.equal(await version(), 2)
     },
   )
@@ -104,8 +104,7 @@ export function filterPromises(promise: PromiseOf): void {
       const send = async (category: string) => world.send(ann, 'Hi', { category })
       for (let round = 1; round <= 18; round++) {
         const id = await send(['build', 'other', 'chat'][round % 3] as string)
-        if (round % 2 === 0)
-          await world.store.write(markRead, { userId: ann.id, id, at: at(round) })
+        if (round % 2 === 0) await actsOf(world, ann).read(id, round)
       }
       const categoriesOf = [['chat', 'build'], undefined]
       const filters = statuses.flatMap((status) =>
@@ -154,11 +153,7 @@ export function filterPromises(promise: PromiseOf): void {
           const ids = await Promise.all(
             Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })),
           )
-          await Promise.all(
-            ids
-              .slice(0, 5)
-              .map((id) => world.store.write(markRead, { userId: ann.id, id, at: at(round) })),
-          )
+          await Promise.all(ids.slice(0, 5).map((id) => actsOf(world, ann).read(id, round)))
           if (round % 3 === 0)
             await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(round) })
         }

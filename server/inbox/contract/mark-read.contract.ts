@@ -9,8 +9,7 @@ import {
 } from '../../contract/world.ts'
 import { markAllRead } from '../bulk/bulk.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { markRead } from '../marks.store.ts'
-import { annWith } from './places.contract.ts'
+import { actsOf, annWith } from './places.contract.ts'
 
 export function markReadPromises(promise: PromiseOf): void {
   const ways = [
@@ -23,7 +22,7 @@ export function markReadPromises(promise: PromiseOf): void {
       async (world) => {
         const { ann, ids, store } = await annWith(world, 100)
         const [id = ''] = ids
-        await store.write(markRead, { userId: ann.id, id, at: at(5) })
+        await actsOf(world, ann).read(id, 5)
         const { version } = await store.read(readInbox, ann.id)
         const act = { userId: ann.id, throughId: null, categories: categories?.concat('none') }
         assert.equal(await store.write(markAllRead, { ...act, at: at(6) }), 'done')

@@ -33,11 +33,11 @@ export function placePromises(promise: PromiseOf): void {
         ['created', () => act.wake(id, 60)],
         ['seen', () => act.seen(1)],
         ['removed', () => act.remove(other, 3)],
-        ['read', () => store.write(markRead, { userId: ann.id, id: third, at: at(4) })],
+        ['read', () => act.read(third, 4)],
         ['archive-read', () => act.archiveRead(5)],
         ['unarchived', () => act.unarchive(third)],
         ['archived', () => act.archive(last, 6)],
-        ['unread', () => store.write(markUnread, { userId: ann.id, id: last })],
+        ['unread', () => act.unread(last)],
       ]
       const follower = await Follower.of(world, ann)
       for (const [type, perform] of acts) {
@@ -114,7 +114,7 @@ export function placePromises(promise: PromiseOf): void {
             await act.unarchive(id),
             await act.remove(id, 7),
             await act.wake(id, 60),
-            await store.write(markUnread, { userId: ann.id, id }),
+            await act.unread(id),
           ],
           ['absent', 'absent', 'absent', false, 'absent'],
         )
@@ -129,7 +129,7 @@ export function placePromises(promise: PromiseOf): void {
   promise(
     'archive against read-all: the notification is archived and read, whichever comes first (law 2)',
     async (world) => {
-      const { ann, ids, readAll, archive, unarchive, store } = await mover(world, 6)
+      const { ann, ids, readAll, archive, unarchive, unread } = await mover(world, 6)
       for (let round = 0; round < runs(4); round++) {
         const follower = await Follower.of(world, ann)
         await Promise.all([readAll(round), ...ids.slice(0, 3).map((id) => archive(id, round))])
@@ -137,8 +137,7 @@ export function placePromises(promise: PromiseOf): void {
           assert.match((await placesOf(world, ann, [id]))[0] ?? '', /^archived/)
         assert.equal((await recount(world, ann)).inbox.unread, 0)
         await follower.catchUp(3)
-        const back = (id: string) =>
-          round % 2 === 0 ? unarchive(id) : store.write(markUnread, { userId: ann.id, id })
+        const back = (id: string) => (round % 2 === 0 ? unarchive(id) : unread(id))
         await Promise.all(ids.map(back))
       }
     },
@@ -197,13 +196,14 @@ export async function annWith(world: World, count: number) {
 /** `seconds` of the frozen clock. */
 export function actsOf({ store }: World, { id: userId }: Person) {
   return {
+    read: (id = '', seconds: number) => store.write(markRead, { userId, id, at: at(seconds) }),
+    unread: (id = '') => store.write(markUnread, { userId, id }),
     archive: (id = '', seconds: number) =>
       store.write(places.archive, { userId, id, at: at(seconds) }),
     unarchive: (id = '') => store.write(places.unarchive, { userId, id }),
     snooze: (id = '', seconds: number, until: number) =>
       store.write(places.snooze, { userId, id, at: at(seconds), until: at(until) }),
-    wake: (id: string, seconds: number) =>
-      store.write(places.wake, { userId, id, at: at(seconds) }),
+    wake: (id = '', seconds: number) => store.write(places.wake, { userId, id, at: at(seconds) }),
     remove: (id = '', seconds: number) =>
       store.write(places.remove, { userId, id, at: at(seconds) }),
     archiveRead: (seconds: number) => store.write(archiveAllRead, { userId, at: at(seconds) }),

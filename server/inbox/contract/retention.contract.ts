@@ -7,9 +7,9 @@ import { at, isoAt, type Person, type PromiseOf, type World } from '../../contra
 import { explainNotification } from '../examined/explain.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { RemovalReason } from '../inbox-state.ts'
-import { archive, markRead, snooze } from '../marks.store.ts'
 import { contentOf } from '../notification-json.ts'
 import { countOld, shrink } from '../retention.store.ts'
+import { actsOf } from './places.contract.ts'
 
 const day = 24 * 3_600
 async function changesAfter({ store }: World, { id }: Person, version: number) {
@@ -53,8 +53,8 @@ export function retentionPromises(promise: PromiseOf): void {
       const early = await world.send(ann, 'early')
       const late = await world.send(ann, 'late')
       await world.send(ann, 'other')
-      await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
-      await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
+      await actsOf(world, ann).snooze(early, 0, 60)
+      await actsOf(world, ann).snooze(late, 0, 61)
       const version = await versionOf(world, ann)
       await world.upkeep(59).turn()
       assert.equal(await versionOf(world, ann), version)
@@ -79,8 +79,7 @@ export function retentionPromises(promise: PromiseOf): void {
         await world.send(ann, 'two'),
         await world.send(ann, 'three'),
       ]
-      for (const id of ids.toReversed())
-        await world.store.write(snooze, { userId: ann.id, id, until: at(60), at: at(0) })
+      for (const id of ids.toReversed()) await actsOf(world, ann).snooze(id, 0, 60)
       await world.upkeep(60).turn()
       await isLeft(world, ann, ['three', 'two', 'one'])
     },
@@ -88,12 +87,7 @@ export function retentionPromises(promise: PromiseOf): void {
 
   promise('wakes a notification with one change signal (law 8)', async (world) => {
     const ann = await world.addUser('ann')
-    await world.store.write(snooze, {
-      userId: ann.id,
-      id: await world.send(ann),
-      until: at(60),
-      at: at(0),
-    })
+    await actsOf(world, ann).snooze(await world.send(ann), 0, 60)
     const signalled: string[] = []
     const stop = world.store.onChange(
       (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
@@ -115,9 +109,9 @@ export function retentionPromises(promise: PromiseOf): void {
       ids.push(await world.send(ann, '', { content: content(`${seconds}`, seconds) }))
     await world.send(ann, 'stays')
     const [first = '', archived = '', snoozed = '', read = ''] = ids
-    await world.store.write(archive, { userId: ann.id, id: archived, at: at(1) })
-    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(61), at: at(1) })
-    await world.store.write(markRead, { userId: ann.id, id: read, at: at(1) })
+    await actsOf(world, ann).archive(archived, 1)
+    await actsOf(world, ann).snooze(snoozed, 1, 61)
+    await actsOf(world, ann).read(read, 1)
     const version = await versionOf(world, ann)
     await world.upkeep(59).turn()
     await isRemoved(world, ann, version, [], 'expired')
@@ -139,8 +133,8 @@ export function retentionPromises(promise: PromiseOf): void {
       await send('unread', 0)
       const archived = await send('archived', 1)
       await send('read later', day)
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
-      await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
+      await actsOf(world, ann).read(read, 5)
+      await actsOf(world, ann).archive(archived, 5)
       const version = await versionOf(world, ann)
       const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
       await Promise.all([1, 2, 3].map(() => world.upkeep(day + 2, limits).sweep()))
@@ -157,13 +151,8 @@ export function retentionPromises(promise: PromiseOf): void {
       const read = await world.send(ann)
       await world.send(ann)
       const snoozed = await world.send(ann)
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
-      await world.store.write(snooze, {
-        userId: ann.id,
-        id: snoozed,
-        until: at(99 * day),
-        at: at(5),
-      })
+      await actsOf(world, ann).read(read, 5)
+      await actsOf(world, ann).snooze(snoozed, 5, 99 * day)
       const count = async (readBefore: string, unreadBefore: string) =>
         (await world.store.read(countOld, { readBefore, unreadBefore })).filter(
           ({ userId }) => userId === ann.id,

@@ -3,7 +3,6 @@ import { Follower } from '../../contract/random/follower.ts'
 import { recount } from '../../contract/random/random.ts'
 import { at, type Person, type PromiseOf, type World } from '../../contract/world.ts'
 import { markAllRead } from '../bulk/bulk.store.ts'
-import { markRead, markUnread } from '../marks.store.ts'
 import { actsOf, countsOf, placesOf } from './places.contract.ts'
 
 const day = 24 * 3_600
@@ -21,9 +20,9 @@ export function securityNoticePromises(promise: PromiseOf): void {
       const act = actsOf(world, ann)
       const ids = [await notify(world, ann), await notify(world, ann), await notify(world, ann)]
       const [read = '', marked = ''] = ids
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(1) })
-      await world.store.write(markRead, { userId: ann.id, id: marked, at: at(1) })
-      await world.store.write(markUnread, { userId: ann.id, id: marked })
+      await act.read(read, 1)
+      await act.read(marked, 1)
+      await act.unread(marked)
       const before = await world.inboxOf(ann)
       for (const id of ids)
         assert.deepEqual(
@@ -61,7 +60,7 @@ export function securityNoticePromises(promise: PromiseOf): void {
       const alone = await notify(world, ann)
       const other = await world.send(ann, 'Other', { category: 'security' })
       const together = await notify(world, ann)
-      await world.store.write(markRead, { userId: ann.id, id: alone, at: at(1) })
+      await act.read(alone, 1)
       await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(2) })
       const unread = await notify(world, ann)
       const ids = [old, alone, other, together, unread]
@@ -99,7 +98,7 @@ export function securityNoticePromises(promise: PromiseOf): void {
       const limits = { inboxMax: 1, retentionMs: 1_000 }
       const held: string[] = []
       for (let n = 0; n < 60; n++) held.push(await notify(world, ann))
-      await world.store.write(markRead, { userId: ann.id, id: held[0] ?? '', at: at(0) })
+      await actsOf(world, ann).read(held[0] ?? '', 0)
       await world.send(ann, 'Other')
       await world.upkeep(5, { inboxMax: 60 }).sweep()
       assert.deepEqual(new Set(await world.ids(ann)), new Set(held))

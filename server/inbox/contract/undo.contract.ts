@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { Follower } from '../../contract/random/follower.ts'
 import { recount } from '../../contract/random/random.ts'
-import { at, type PromiseOf } from '../../contract/world.ts'
+import type { PromiseOf } from '../../contract/world.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { markRead, markUnread } from '../marks.store.ts'
-import { mover, placesOf } from './places.contract.ts'
+import { actsOf, mover, placesOf } from './places.contract.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   for (const kind of ['read-all', 'archive-read'] as const) {
@@ -35,10 +34,10 @@ export function undoPromises(promise: PromiseOf): void {
     )
 
     promise(`${kind} can be undone until ten minutes after it`, async (world) => {
-      const { ann, readAll, archiveRead, undo, store, ids } = await mover(world, 2)
+      const { ann, ids, read, readAll, archiveRead, undo } = await mover(world, 2)
       const act = async (seconds: number) => {
         if (kind === 'read-all') return readAll(seconds)
-        await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(1) })
+        await read(ids[0], 1)
         return archiveRead(seconds)
       }
       await act(5)
@@ -57,11 +56,10 @@ export function undoPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, store, ...act } = await mover(world, 6)
       const [read = '', unread = '', again = '', inPlace = '', removed = ''] = ids
-      const mark = (id: string, seconds: number) =>
-        store.write(markRead, { userId: ann.id, id, at: at(seconds) })
+      const mark = (id: string, seconds: number) => act.read(id, seconds)
       await readAll(5)
       await mark(read, 6)
-      await store.write(markUnread, { userId: ann.id, id: unread })
+      await act.unread(unread)
       await mark(unread, 7)
       await world.send(ann, 'Again', { key: again, renotify: true })
       await world.send(ann, 'In place', { key: inPlace, category: 'other' })
@@ -90,7 +88,7 @@ export function undoPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, archiveRead, store } = await mover(world, 4)
       await readAll(1, ids[1])
-      await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
+      await actsOf(world, ann).unread(ids[0] ?? '')
       const behind = await store.read(readInbox, ann.id)
       await archiveRead(2)
       const follower = await Follower.of(world, ann)
@@ -118,11 +116,11 @@ export function undoPromises(promise: PromiseOf): void {
         await Promise.all([
           world.sendTimes(3, ann),
           readAll(round, round % 3 === 0 ? other : null),
-          store.write(markRead, { userId: ann.id, id: one, at: at(round) }),
+          act.read(one, round),
           act.undo(round),
           act.archiveRead(round),
           act.archive(one, round),
-          store.write(markUnread, { userId: ann.id, id: other }),
+          act.unread(other),
           act.snooze(third, round, 60 + round),
           world.send(ann, 'Changed', { key: one, category: 'other', renotify: round % 2 === 0 }),
           act.seen(round * 3),

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
 import type { ProvedFactor } from '../../http/operation.ts'
-import { archive, markRead, markSeen } from '../../inbox/marks.store.ts'
+import { actsOf } from '../../inbox/contract/places.contract.ts'
+import { markSeen } from '../../inbox/marks.store.ts'
 import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { endEveryProof, raiseGenerations } from '../../sessions/everyone.store.ts'
 import { endSessions } from '../../sessions/sessions.store.ts'
@@ -379,8 +380,8 @@ export function pushPromises(promise: PromiseOf): void {
       const read = await send(world, person)
       const archived = await send(world, person)
       const seen = await send(world, person)
-      await store.write(markRead, { userId: person.id, id: read, at: at(1) })
-      await store.write(archive, { userId: person.id, id: archived, at: at(1) })
+      await actsOf(world, person).read(read, 1)
+      await actsOf(world, person).archive(archived, 1)
       const seq = (await world.find(person, seen))?.seq ?? 0
       await store.write(markSeen, { userId: person.id, throughSeq: seq })
       const first = await send(world, person, 2)

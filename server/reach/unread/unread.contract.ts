@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
-import { markRead } from '../../inbox/marks.store.ts'
+import { actsOf } from '../../inbox/contract/places.contract.ts'
 import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { deleteUser } from '../../users/erasure/erasure.store.ts'
 import { updateUser } from '../../users/users.store.ts'
@@ -50,7 +50,7 @@ export function unreadPromises(promise: PromiseOf): void {
       const second = await send(world, ann, 60)
       const read = await send(world, ann, 60)
       assert.deepEqual(await decide(world, due - 1), [])
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(70) })
+      await actsOf(world, ann).read(read, 70)
       assert.deepEqual(await decide(world, due), [first])
       assert.deepEqual(await decide(world, due + 59), [])
       assert.deepEqual(await decide(world, due + 60), [second])
