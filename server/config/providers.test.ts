@@ -73,83 +73,83 @@ test('a client secret may be in a file, without its last line break', () => {
 })
 
 test('the error for each mistake names the entry, the member and what to write', () => {
-  const mistakes: [object | string, RegExp][] = [
-    ...[
-      null,
-      'mfa',
-      ['mfa'],
-      { acr: 'phr' },
-      { amr: [1] },
-      { acr: ['a b'] },
-      { acr: [''] },
-      { other: [] },
-    ].map((factors): [object, RegExp] => [
-      { ...entry, factors },
-      /"factors": write the values that prove a second factor there/,
-    ]),
-    [{ ...entry, name: undefined }, /^entry 1: "name" is required: write 1 to 32 small letters/],
-    [{ ...entry, name: 'Staff' }, /^entry 1: "name" is required/],
-    [{ ...entry, name: 'a/b' }, /^entry 1: "name" is required/],
-    [{ ...entry, name: 'a'.repeat(33) }, /^entry 1: "name" is required/],
+  const mistakes: [member: string, wrong: unknown[], problem: RegExp][] = [
     [
-      { ...entry, issuer: undefined },
+      'factors',
+      [
+        ...[null, 'mfa', ['mfa'], { acr: 'phr' }],
+        ...[{ amr: [1] }, { acr: ['a b'] }, { acr: [''] }, { other: [] }],
+      ],
+      /"factors": write the values that prove a second factor there/,
+    ],
+    [
+      'name',
+      [undefined, 'Staff', 'a/b', 'a'.repeat(33)],
+      /^entry 1: "name" is required: write 1 to 32 small letters/,
+    ],
+    [
+      'issuer',
+      [
+        undefined,
+        'https://id.example?a',
+        'https://id.example#a',
+        'https://u:p@id.example',
+        'file:///etc',
+      ],
       /^entry 1: "issuer" is required: write the URL that the discovery document has/,
     ],
-    [{ ...entry, issuer: 'https://id.example?a' }, /^entry 1: "issuer" is required/],
-    [{ ...entry, issuer: 'https://id.example#a' }, /^entry 1: "issuer" is required/],
-    [{ ...entry, issuer: 'https://u:p@id.example' }, /^entry 1: "issuer" is required/],
-    [{ ...entry, issuer: 'file:///etc' }, /^entry 1: "issuer" is required/],
     [
-      { ...entry, issuer: 'http://id.example' },
+      'issuer',
+      ['http://id.example'],
       /^entry 1: "issuer" is "http:\/\/id.example": plain http beyond this/,
     ],
-    [{ ...entry, clientId: '' }, /^entry 1: "clientId" is required/],
+    ['clientId', [''], /^entry 1: "clientId" is required/],
     [
-      { ...entry, clientSecret: null },
+      'clientSecret',
+      [null, 7, '', `${hidden}\n`],
       /^entry 1: "clientSecret" is not displayed here: write the secret/,
     ],
     [
-      { ...entry, clientSecret: 7 },
-      /^entry 1: "clientSecret" is not displayed here: write the secret/,
-    ],
-    [{ ...entry, clientSecret: '' }, /^entry 1: "clientSecret" is not displayed here/],
-    [{ ...entry, clientSecret: `${hidden}\n` }, /^entry 1: "clientSecret" is not displayed here/],
-    [
-      { ...entry, clientSecret: hidden, clientSecretFile: '/x' },
-      /"clientSecret" and "clientSecretFile" are both/,
-    ],
-    [
-      { ...entry, clientSecretFile: '/no/such/file' },
+      'clientSecretFile',
+      ['/no/such/file'],
       /^entry 1: "clientSecretFile" is "\/no\/such\/file".* ENOENT/,
     ],
-    [{ ...entry, clientSecretFile: '' }, /^entry 1: "clientSecretFile": write the path of a file/],
-    [{ ...entry, displayName: '' }, /^entry 1: "displayName": write the text of the button/],
-    [{ ...entry, scopes: ['profile'] }, /^entry 1: "scopes": write a list of scopes with "openid"/],
-    [{ ...entry, scopes: 'openid' }, /^entry 1: "scopes"/],
-    [{ ...entry, scopes: ['openid', 'a b'] }, /^entry 1: "scopes"/],
+    ['clientSecretFile', [''], /^entry 1: "clientSecretFile": write the path of a file/],
+    ['displayName', [''], /^entry 1: "displayName": write the text of the button/],
     [
-      { ...entry, algorithm: 'none' },
+      'scopes',
+      [['profile'], 'openid', ['openid', 'a b']],
+      /^entry 1: "scopes": write a list of scopes with "openid"/,
+    ],
+    [
+      'algorithm',
+      ['none', 'HS256'],
       /^entry 1: "algorithm": write one of RS256, PS256, ES256, EdDSA/,
     ],
-    [{ ...entry, algorithm: 'HS256' }, /^entry 1: "algorithm"/],
     [
-      { ...entry, origins: 'https://a.example' },
+      'origins',
+      ['https://a.example', ['https://a.example/'], ['http://a.example']],
       /^entry 1: "origins": write a list of https origins/,
     ],
-    [{ ...entry, origins: ['https://a.example/'] }, /^entry 1: "origins"/],
-    [{ ...entry, origins: ['http://a.example'] }, /^entry 1: "origins"/],
-    [{ ...entry, createUsers: 'on' }, /^entry 1: "createUsers": write true or false/],
+    ['createUsers', ['on'], /^entry 1: "createUsers": write true or false/],
     [
-      { ...entry, clientsecret: hidden },
+      'clientsecret',
+      [hidden],
       /^entry 1: "clientsecret" is not a member; write name, issuer, clientId/,
     ],
-    ['https://id.example', /^entry 1: write an object/],
   ]
-  for (const [wrong, problem] of mistakes) {
+  const isProblem = (wrong: unknown, problem: RegExp) => {
     const found = problemOf(JSON.stringify([wrong]))
     assert.match(found, problem, JSON.stringify(wrong))
     assert.ok(!found.includes(hidden), found)
   }
+  for (const [member, wrong, problem] of mistakes)
+    for (const value of wrong) isProblem({ ...entry, [member]: value }, problem)
+  isProblem(
+    { ...entry, clientSecret: hidden, clientSecretFile: '/x' },
+    /"clientSecret" and "clientSecretFile" are both/,
+  )
+  isProblem('https://id.example', /^entry 1: write an object/)
   for (const text of ['', '{}', '[]', `[{"clientSecret":"${hidden}"`, 'null', `"${hidden}"`])
     assert.match(problemOf(text), /^write a JSON array, such as \[\{"name":"staff"/, text)
 })

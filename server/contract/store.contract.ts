@@ -11,16 +11,12 @@ import { withdrawPromises } from '../delivery/withdraw.contract.ts'
 import { factorPromises } from '../factors/factors.contract.ts'
 import { sealedTextPromises } from '../factors/sealed-texts.contract.ts'
 import { guessPromises } from '../guessing/guesses.contract.ts'
-import { archiveReadPromises } from '../inbox/contract/archive-read.contract.ts'
 import { bulkStepPromises } from '../inbox/contract/bulk-steps.contract.ts'
-import { categoryReadAllPromises } from '../inbox/contract/category-read-all.contract.ts'
 import { changePromises } from '../inbox/contract/changes.contract.ts'
 import { deepPagePromises } from '../inbox/contract/deep-pages.contract.ts'
 import { explainPromises } from '../inbox/contract/explain.contract.ts'
 import { filterPromises } from '../inbox/contract/filters.contract.ts'
 import { markReadPromises } from '../inbox/contract/mark-read.contract.ts'
-import { markUnreadPromises } from '../inbox/contract/mark-unread.contract.ts'
-import { pagePromises } from '../inbox/contract/pages.contract.ts'
 import { placePromises } from '../inbox/contract/places.contract.ts'
 import { retentionPromises } from '../inbox/contract/retention.contract.ts'
 import { securityNoticePromises } from '../inbox/contract/security-notices.contract.ts'
@@ -93,16 +89,12 @@ export function storeContract(engine: Engine): void {
     describe('random timers', () => timersRandomPromises(promise))
     describe('webhooks', () => webhookPromises(promise))
     describe('what users mute', () => preferencePromises(promise))
-    describe('pages and counts', () => pagePromises(promise))
-    describe('lists with a filter', () => filterPromises(promise))
+    describe('pages, with and without a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
     describe('mark read', () => markReadPromises(promise))
-    describe('mark unread', () => markUnreadPromises(promise))
     describe('undo', () => undoPromises(promise))
-    describe('read-all of categories', () => categoryReadAllPromises(promise))
     describe('what happened to a notification', () => explainPromises(promise))
     describe('archive, snooze, remove, see', () => placePromises(promise))
-    describe('archive-read', () => archiveReadPromises(promise))
     describe('steps of bulk acts', () => bulkStepPromises(promise))
     describe('security notices', () => securityNoticePromises(promise))
     describe('versions and changes', () => changePromises(promise))

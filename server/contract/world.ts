@@ -16,6 +16,7 @@ import {
   endSessions,
   type SessionKey,
 } from '../sessions/sessions.store.ts'
+import { Upkeep } from '../start/upkeep.ts'
 import type { Store } from '../store/store.ts'
 import type { Recognition } from '../users/erasure/erased-ids.store.ts'
 import { putUsers } from '../users/put-users.store.ts'
@@ -130,6 +131,9 @@ export const newId = (): string =>
 export const maxAtOnce = 50
 
 let worldsMade = 0
+
+type UpkeepParts = ConstructorParameters<typeof Upkeep>[0]
+const log = { warn: assert.fail } as unknown as UpkeepParts['log']
 
 type ListOptions = Partial<Filter> & { limit?: number }
 
@@ -279,6 +283,12 @@ export class World {
 
   /** Runs all steps of a bulk act. */
   bulk: BulkActs['run'] = (step, input) => new BulkActs(this.store).run(step, input)
+
+  /** What the service does without a request. */
+  upkeep(seconds: number, limits: UpkeepParts['limits'] = {}): Upkeep {
+    const now = () => at(seconds)
+    return new Upkeep({ store: this.store, wall: now, aged: async () => now(), log, limits })
+  }
 
   async page(query: PageQuery): Promise<Page> {
     return this.store.read(readPage, query)

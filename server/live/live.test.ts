@@ -8,7 +8,6 @@ import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { type StreamEvent, StrictEvents } from '../../tests/support/event-source/event-source.ts'
-import { randomOf } from '../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../basics/errors.ts'
 import { type Person, World } from '../contract/world.ts'
 import { markAllRead } from '../inbox/bulk/bulk.store.ts'
@@ -335,30 +334,6 @@ for (const first of ['the streams that are live', 'the stream that catches up'])
     assert.deepEqual(behind.versions.slice(100), [152, 153])
   })
 
-test('a stream that has ended during its catch-up reads no more changes, even if its client has yet to take what was sent', async (t) => {
-  const { world, live, reads } = await newWorld(t)
-  const ann = await world.addUser('ann')
-  await world.sendTimes(250, ann)
-  const reader = new Reader()
-  reader.isReading = false
-  reader.end = () => {}
-  let isValid = true
-  let isOpened = false
-  const validUntil = async () => (isValid ? Number.POSITIVE_INFINITY : null)
-  void live.open({ userId: ann.id, validUntil }, '0', reader).then(() => {
-    isOpened = true
-  })
-  await reader.until(() => reader.events.length === 101)
-  isValid = false
-  live.checkProofs(ann.id)
-  await reader.until(() => reader.types.at(-1) === 'session-ended')
-  const { begun } = reads
-  reader.unread = 0
-  await reader.until(() => isOpened)
-  assert.ok(reads.begun <= begun + 1, `${reads.begun - begun} reads after the end`)
-  reader.leave()
-})
-
 test('a stream that is being opened when the service stops is refused like every later one, without a byte on it (R9)', async (t) => {
   const { world, live } = await newWorld(t)
   const ann = await world.addUser('ann')
@@ -433,27 +408,6 @@ test('if the history of the store changes, every open stream gets a resync, and 
   assert.deepEqual(late.types.slice(0, 2), ['hello', 'resync'])
   const resumed = await open(ann, { from: resync?.id ?? '' })
   await resumed.until(() => resumed.types.join() === 'hello,created')
-})
-
-test('if the store lost changes that were sent, every stream gets a resync, and then the next changes', async (t) => {
-  let isLost = false
-  const { world, open } = await newWorld(t, {
-    of: withChangesSince(async (_, run) => (isLost ? 'reset' : run())),
-  })
-  const ann = await world.addUser('ann')
-  const readers = await Promise.all(Array.from({ length: 5 }, () => open(ann)))
-  await world.send(ann, 'one')
-  for (const reader of readers) await reader.until(() => reader.events.length === 2)
-  isLost = true
-  await world.send(ann, 'two')
-  for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
-  isLost = false
-  await world.send(ann, 'three')
-  for (const reader of readers) {
-    await reader.until(() => reader.types.at(-1) === 'created' && reader.versions.at(-1) === 3)
-    assert.deepEqual(reader.types, ['hello', 'created', 'resync', 'created'])
-    assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2, unseen: 2 })
-  }
 })
 
 test('more than 1,000 removals at once are one resync of an open stream and of one that resumes behind them; up to 1,000 are sent', async (t) => {
@@ -533,28 +487,6 @@ test('an unavailable store is logged once a second, however many change signals 
   // A timer may fire a millisecond early.
   for (const [n, at] of failedAt.slice(1).entries())
     assert.ok(at - (failedAt[n] ?? 0) > 990, `logged at ${failedAt.map(Math.round)} ms`)
-})
-
-test('the changes of a user whose last stream has left while the store was away are not read', async (t) => {
-  let isAway = false
-  const { world, live, open, failures, reads, untilRead } = await newWorld(t, {
-    of: withChangesSince((_, run) => (isAway ? Promise.reject(new Error('away')) : run())),
-  })
-  const ann = await world.addUser('ann')
-  const bob = await world.addUser('bob')
-  const left = await open(ann)
-  const stays = await open(bob)
-  await untilRead(2)
-  isAway = true
-  await world.send(ann)
-  await left.until(() => failures.length > 0)
-  left.leave()
-  await left.until(() => live.size === 1)
-  isAway = false
-  const { begun } = reads
-  await world.send(bob)
-  await stays.until(() => stays.versions.length === 1)
-  assert.equal(reads.begun - begun, 1)
 })
 
 test('a replay yields to the event loop, so that a long one delays no other request', async (t) => {
@@ -649,15 +581,20 @@ suite('a client that does not read its stream (N5)', () => {
   }
   const event = Buffer.from(`event: hello\ndata: {"x":"${'x'.repeat(100_000)}"}\n\n`)
 
-  test('is disconnected before more than 1 MiB waits for it, and not sooner (N5)', () => {
+  test('is disconnected before more than 1 MiB waits for it, and not sooner; a larger event comes if everything before was taken (N5)', () => {
     const { reader, stream } = sink()
     for (let sent = 3; sent + event.length <= 1024 * 1024; sent += event.length) stream.send(event)
     assert.equal(reader.how, 'open')
+    reader.unread = 0
+    stream.send(Buffer.concat(Array(20).fill(event)))
+    assert.equal(reader.how, 'open')
     stream.send(event)
     assert.equal(reader.how, 'disconnected')
-    assert.ok(reader.unread <= 1024 * 1024)
     stream.send(event)
     stream.end()
+    const { reader: other, stream: another } = sink()
+    while (other.how === 'open') another.send(event)
+    assert.ok(other.unread <= 1024 * 1024)
   })
 
   test('is disconnected on a real connection too, when what the system does not take is more than 1 MiB (N5)', async (t) => {
@@ -683,15 +620,6 @@ suite('a client that does not read its stream (N5)', () => {
     assert.ok(raw.writableLength <= 1024 * 1024, `${raw.writableLength}`)
   })
 
-  test('gets an event of more than 1 MiB if it has taken everything before (N5)', () => {
-    const { reader, stream } = sink()
-    reader.unread = 0
-    stream.send(Buffer.concat(Array(20).fill(event)))
-    assert.equal(reader.how, 'open')
-    stream.send(event)
-    assert.equal(reader.how, 'disconnected')
-  })
-
   test('a replay waits until its client has taken each batch, and disconnects no client that reads, however large an event is (N4, N5)', async (t) => {
     const { world, live } = await newWorld(t)
     const ann = await world.addUser('ann')
@@ -713,71 +641,15 @@ suite('a client that does not read its stream (N5)', () => {
   })
 })
 
-test('nothing is kept of thousands of streams that were opened and closed (N5)', async (t) => {
-  const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
-  const { world, live, open, streamLimits } = await newWorld(t, {
-    limits: { perUser: 20, perProcess: 40 },
-  })
-  const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
-  const random = randomOf(t)
-  let stayed: Reader[] = []
-  for (let n = 0; n < rounds; n++) {
-    const person = people[n % 3] ?? assert.fail()
-    const opening = open(person, { ...(random.draw() < 0.5 && { from: '0' }) })
-    if (n % 50 === 0) await world.send(person)
-    const reader = await opening
-    await new Promise(setImmediate)
-    if (random.draw() < 0.3) stayed.push(reader)
-    else reader.leave()
-    if (stayed.length > 10) {
-      for (const one of stayed) one.leave()
-      stayed = []
-      await new Promise(setImmediate)
-    }
-  }
-  for (const reader of stayed) reader.leave()
-  await new Reader().until(() => live.size === 0)
-  const takers = people.slice(0, 2).flatMap(({ id }) => Array.from({ length: 20 }, () => id))
-  for (const id of takers) streamLimits.take(id)
-  assert.throws(() => streamLimits.take(people[2]?.id ?? ''), /CARILLON_STREAMS\b/)
-  for (const id of takers) streamLimits.release(id)
-})
-
 suite('stream limits (N7)', () => {
-  const refusal = (take: () => unknown): CarillonError => {
-    try {
-      take()
-    } catch (error) {
-      return error as CarillonError
-    }
-    return assert.fail('it was not refused')
-  }
-
-  test('there is a limit for each user and one for all (N7)', () => {
-    const streamLimits = new StreamLimits({ perUser: 2, perProcess: 3 }, () => 0.5)
-    for (const user of ['ann', 'ann']) streamLimits.take(user)
-    assert.match(
-      refusal(() => streamLimits.take('ann')).message,
-      /^You have 2 streams open \(CARILLON_STREAMS_PER_USER\)/,
-    )
-    streamLimits.take('bob')
-    const full = refusal(() => streamLimits.take('bob'))
-    assert.deepEqual([full.code, full.retryAfter], ['TOO_MANY_REQUESTS', 10])
-    assert.match(full.message, /^This process has 3 streams open \(CARILLON_STREAMS\)/)
-    streamLimits.release('ann')
-    streamLimits.take('ann')
-    assert.equal(refusal(() => streamLimits.take('ann')).code, 'TOO_MANY_REQUESTS')
-    for (const user of ['ann', 'bob']) streamLimits.release(user)
-    for (const user of ['bob', 'bob']) streamLimits.take(user)
-    refusal(() => streamLimits.take('cy'))
-  })
-
   test('clients that are refused at the same time get different values of Retry-After (N7)', () => {
     const streamLimits = new StreamLimits({ perUser: 0, perProcess: 0 }, Math.random)
-    const seconds = Array.from(
-      { length: 200 },
-      () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0,
-    )
+    const seconds: number[] = []
+    for (let n = 0; n < 200; n++)
+      assert.throws(
+        () => streamLimits.take('ann'),
+        ({ retryAfter = 0 }: CarillonError) => seconds.push(retryAfter) > 0,
+      )
     assert.ok(
       seconds.every((one) => Number.isInteger(one) && one >= 5 && one <= 15),
       `${seconds}`,

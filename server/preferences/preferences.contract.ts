@@ -25,48 +25,6 @@ const declare = ({ store }: World, application: string, name: string, mandatory:
   store.write(putCategory, { application, name, label: '"A"', description: null, mandatory })
 
 export function preferencePromises(promise: PromiseOf): void {
-  promise(
-    'what a user has muted arrives archived and read, and is in no count of the list',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ben = await world.addUser('ben')
-      const cid = await world.addUser('cid')
-      await world.deliver({ to: [ann, ben, cid], category: 'a' })
-      await mute(world, ann, { a: 'forever' })
-      await mute(world, ben, { '': isoAt(100) })
-      const before = await Promise.all([ann, ben].map((person) => world.inboxOf(person)))
-      const send = (to: Person[], category: string | null, seconds: number) =>
-        statuses(world.deliver({ to, category, at: at(seconds) }))
-      assert.deepEqual(await send([ann, ben, cid], 'a', 1), ['muted', 'muted', 'delivered'])
-      assert.deepEqual(await send([ann], 'a', 2), ['muted'])
-      assert.deepEqual(await send([ben], null, 3), ['muted'])
-      for (const [n, person] of [ann, ben].entries()) {
-        const { inbox, items, categories } = before[n] ?? assert.fail()
-        const { version, lastSeq, archived } = inbox
-        const after = {
-          ...inbox,
-          version: version + 2,
-          lastSeq: lastSeq + 2,
-          archived: archived + 2,
-        }
-        const found = await world.inboxOf(person)
-        assert.deepEqual(
-          [found.inbox, found.categories, found.items.slice(2)],
-          [after, categories, items],
-        )
-        await recount(world, person)
-      }
-      const archived = await world.list(ann, { status: 'archived' })
-      assert.deepEqual(
-        archived.map(({ read, readAt, archivedAt }) => [read, readAt, archivedAt]),
-        [2, 1].map((seconds) => [true, isoAt(seconds), isoAt(seconds)]),
-      )
-      assert.deepEqual(await send([ann], 'b', 4), ['delivered'])
-      assert.deepEqual(await send([ann], null, 5), ['delivered'])
-      assert.equal((await world.list(ann, { status: 'inbox' })).length, 3)
-    },
-  )
-
   promise('what a user has muted and what the inbox has are listed by name', async (world) => {
     const ann = await world.addUser('ann')
     for (const category of ['c', 'a', 'B']) await world.send(ann, 'Hi', { category })
@@ -90,57 +48,6 @@ export function preferencePromises(promise: PromiseOf): void {
   })
 
   promise(
-    'what replaces a notification in place is not muted; with `renotify` it becomes the newest in the archive',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ben = await world.addUser('ben')
-      const send = (seconds: number, renotify: boolean) =>
-        statuses(
-          world.deliver({
-            to: [ann, ben],
-            title: `at ${seconds}`,
-            category: 'a',
-            key: 'k',
-            renotify,
-            at: at(seconds),
-          }),
-        )
-      await send(1, false)
-      await mute(world, ann, { a: 'forever' })
-      assert.deepEqual(await send(2, false), ['updated', 'updated'])
-      assert.deepEqual(await send(3, true), ['muted', 'updated'])
-      assert.deepEqual(await send(4, true), ['muted', 'updated'])
-      const [one, another] = await world.list(ann)
-      assert.equal(another, undefined)
-      assert.deepEqual(
-        [one?.title, one?.seq, one?.count, one?.readAt, one?.archivedAt],
-        ['at 4', 3, 3, isoAt(4), isoAt(4)],
-      )
-      assert.equal((await world.list(ben, { status: 'unread' })).length, 1)
-      for (const person of [ann, ben]) await recount(world, person)
-      await mute(world, ann, { a: null })
-      assert.deepEqual(await send(5, true), ['updated', 'updated'])
-      assert.equal((await world.list(ann, { status: 'unread' })).length, 1)
-      await recount(world, ann)
-    },
-  )
-
-  promise('a mute ends at its time, and what was muted does not come back', async (world) => {
-    const ann = await world.addUser('ann')
-    await mute(world, ann, { a: isoAt(5) })
-    const send = (moment: number) =>
-      statuses(world.deliver({ to: [ann], category: 'a', at: moment }))
-    assert.deepEqual(await send(at(5) - 1), ['muted'])
-    assert.deepEqual(await send(at(5)), ['delivered'])
-    await mute(world, ann, { a: 'forever' })
-    assert.deepEqual(await send(at(6)), ['muted'])
-    await mute(world, ann, { a: null })
-    assert.deepEqual(await send(at(7)), ['delivered'])
-    assert.equal((await world.list(ann, { status: 'inbox' })).length, 2)
-    await recount(world, ann)
-  })
-
-  promise(
     'a category that the application of the producer declares as mandatory is not muted',
     async (world) => {
       const ann = await world.addUser('ann', 'shop')
@@ -160,21 +67,6 @@ export function preferencePromises(promise: PromiseOf): void {
       assert.deepEqual(await statuses(world.deliver({ to: [ann], ...own })), ['delivered'])
       await declare(world, 'shop', 'a', 0)
       assert.deepEqual(await send('shop'), ['muted'])
-    },
-  )
-
-  promise(
-    'a repeated idempotency key has the first outcome, also after the end of a mute',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ben = await world.addUser('ben')
-      await mute(world, ann, { '': 'forever' })
-      const letter = { to: [ann, ben], idempotency: { key: 'k1', bodyHash: 'b1' } }
-      const first = await world.deliver(letter)
-      assert.deepEqual(await statuses(Promise.resolve(first)), ['muted', 'delivered'])
-      await mute(world, ann, { '': null })
-      assert.deepEqual(await world.deliver(letter), first)
-      assert.equal((await world.list(ann, { status: 'all' })).length, 1)
     },
   )
 

@@ -80,7 +80,7 @@ test('an empty file beside a write-ahead log is refused: SQLite would delete the
   )
 })
 
-test('a first start is not refused: no file, an empty file, a first-sign-in.txt of another database', async (t) => {
+test('a first start and a complete database are not refused: no file, an empty one, a first-sign-in.txt of another database', async (t) => {
   const { path, database, folder } = place(t)
   refuseLostDatabase(database)
   writeFileSync(join(folder, 'first-sign-in.txt'), 'of another database')
@@ -88,12 +88,9 @@ test('a first start is not refused: no file, an empty file, a first-sign-in.txt 
   rmSync(join(folder, 'first-sign-in.txt'))
   writeFileSync(path, '')
   refuseLostDatabase(database)
-})
-
-test('a complete database is not refused', async (t) => {
-  const { database, secret } = await newDatabase(t)
-  writeFileSync(secret, 'secret')
-  refuseLostDatabase(database)
+  const complete = await newDatabase(t)
+  writeFileSync(complete.secret, 'secret')
+  refuseLostDatabase(complete.database)
 })
 
 test('a database without a table does not count as a first start (R6)', (t) => {

@@ -5,7 +5,8 @@ import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { Sealing } from '../basics/secrets.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { archiveRead, markAllRead } from '../inbox/bulk/bulk.store.ts'
-import { archive, markRead, markUnread, remove, snooze, unarchive } from '../inbox/marks.store.ts'
+import { actsOf } from '../inbox/contract/places.contract.ts'
+import { archive, markRead, markUnread, remove, unarchive } from '../inbox/marks.store.ts'
 import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { type EventContent, type EventType, readWithinMs } from '../inbox/webhook-events.store.ts'
 import { itemsOf } from '../reach/items.store.ts'
@@ -44,6 +45,7 @@ type Options = {
   events?: EventType[]
   categories?: string[] | null
   url?: string | null
+  unreadAfterMs?: number | null
 }
 
 async function webhook(world: World, options: Options = {}): Promise<string> {
@@ -52,6 +54,7 @@ async function webhook(world: World, options: Options = {}): Promise<string> {
     events = all,
     categories = null,
     url = 'https://shop.example/',
+    unreadAfterMs: after = unreadAfterMs,
   } = options
   const id = newId()
   const added = {
@@ -59,7 +62,7 @@ async function webhook(world: World, options: Options = {}): Promise<string> {
     application,
     url,
     events: events.join(),
-    unreadAfterMs,
+    unreadAfterMs: after,
     sealedSecret: `secret of ${id}`,
   }
   const json = categories === null ? null : JSON.stringify(categories)
@@ -99,7 +102,7 @@ const typesOf = (found: readonly Event[]) => found.map(({ type, ids }) => [type,
 
 export function webhookPromises(promise: PromiseOf): void {
   promise(
-    'what is unread for long enough is one event for a user, once, and the timer goes with the last of it',
+    'what is unread for long enough is one event for a user, once, and the timer goes with the last of it; a disabled user is none',
     async (world) => {
       const ann = await world.addUser('ann')
       await webhook(world, { events: ['notification.unread'] })
@@ -108,13 +111,16 @@ export function webhookPromises(promise: PromiseOf): void {
       const second = await world.send(ann, 'Hi', { at: at(1), ...only })
       const read = await world.send(ann, 'Hi', { at: at(1), ...only })
       const third = await world.send(ann, 'Hi', { at: at(9), ...only })
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(2) })
+      await actsOf(world, ann).read(read, 2)
       assert.deepEqual(await lookedAt(world, 59), [])
       assert.deepEqual(typesOf(await lookedAt(world, 61)), [
         ['notification.unread', [second, first]],
       ])
       assert.deepEqual(typesOf(await lookedAt(world, 69)), [['notification.unread', [third]]])
       assert.deepEqual(await world.store.read(dueReminders, dueAt(9_999)), [])
+      await world.send(ann, 'Hi', { at: at(70), ...only })
+      await world.store.write(disableUser, { userId: ann.id, at: at(71) })
+      assert.deepEqual(await lookedAt(world, 999), [])
     },
   )
 
@@ -123,7 +129,7 @@ export function webhookPromises(promise: PromiseOf): void {
     await webhook(world, { events: ['notification.unread'] })
     const only = { marks: false, arrivals: false, unreadAfterMs }
     const id = await world.send(ann, 'Hi', { at: at(-30), watch: only })
-    await world.store.write(markRead, { userId: ann.id, id, at: at(0) })
+    await actsOf(world, ann).read(id, 0)
     await world.sendTimes(1_001, ann)
     await world.store.write(lookAtUnread, { userId: ann.id, at: at(30), rowId: newId() })
     assert.deepEqual(await world.store.read(dueReminders, dueAt(59)), [])
@@ -134,31 +140,6 @@ export function webhookPromises(promise: PromiseOf): void {
       1_001,
     )
   })
-
-  promise(
-    'one that is sent again, or whose snooze ends, is an event again; a disabled user is none',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      await webhook(world, { events: ['notification.unread'] })
-      const only = { key: 'k', watch: { marks: false, arrivals: false, unreadAfterMs } }
-      const id = await world.send(ann, 'Hi', { at: at(0), ...only })
-      assert.equal((await lookedAt(world, 60)).length, 1)
-      await world.send(ann, 'Hi', { at: at(70), ...only })
-      assert.deepEqual(await lookedAt(world, 999), [])
-      await world.send(ann, 'Hi', { at: at(1_000), ...only, renotify: true })
-      assert.deepEqual(typesOf(await lookedAt(world, 1_060)), [['notification.unread', [id]]])
-      await world.store.write(snooze, { userId: ann.id, id, until: at(2_000), at: at(1_100) })
-      assert.deepEqual(await lookedAt(world, 1_999), [])
-      await world.store.write(removeOrWake, {
-        due: await world.store.read(findDue, at(2_000)),
-        at: at(2_000),
-      })
-      assert.deepEqual(typesOf(await lookedAt(world, 2_000)), [['notification.unread', [id]]])
-      await world.send(ann, 'Hi', { at: at(3_000), ...only, key: 'other' })
-      await world.store.write(disableUser, { userId: ann.id, at: at(3_001) })
-      assert.deepEqual(await lookedAt(world, 4_000), [])
-    },
-  )
 
   promise(
     'a notification that arrives, is read, archived or deleted is an event, and a mark that is taken back is none',
@@ -198,12 +179,7 @@ export function webhookPromises(promise: PromiseOf): void {
       const created = [['notification.created', [id]]]
       assert.deepEqual(typesOf(await lookedAt(world, 0)), created)
       const woken = async (seconds: number) => {
-        await world.store.write(snooze, {
-          userId: ann.id,
-          id,
-          until: at(seconds),
-          at: at(seconds - 1),
-        })
+        await actsOf(world, ann).snooze(id, seconds - 1, seconds)
         const due = await world.store.read(findDue, at(seconds))
         await world.store.write(removeOrWake, { due, at: at(seconds) })
       }
@@ -241,30 +217,6 @@ export function webhookPromises(promise: PromiseOf): void {
   })
 
   promise(
-    'events of one look are in the order of what happened, and one that was marked again after a read-all is among them',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      await webhook(world)
-      const first = await world.send(ann, 'Hi', { watch })
-      await lookedAt(world, 0)
-      await world.store.write(markRead, { userId: ann.id, id: first, at: at(1) })
-      const second = await world.send(ann, 'Hi', { watch })
-      await world.store.write(archive, { userId: ann.id, id: first, at: at(2) })
-      await world.bulk(markAllRead, { userId: ann.id, throughId: null, at: at(3) })
-      await world.store.write(markRead, { userId: ann.id, id: second, at: at(4) })
-      assert.deepEqual(typesOf(await lookedAt(world, 5)), [
-        ['notification.created', [second]],
-        ['notification.archived', [first]],
-        ['notification.read', [second]],
-      ])
-      const { store } = world
-      await store.write(markUnread, { userId: ann.id, id: first })
-      await world.bulk(markAllRead, { userId: ann.id, throughId: null, at: at(6) })
-      assert.deepEqual(typesOf(await lookedAt(world, 7)), [['notification.read', [first]]])
-    },
-  )
-
-  promise(
     'no application learns of the notifications of another, nor of other categories than it asked for',
     async (world) => {
       const ann = await world.addUser('ann')
@@ -285,8 +237,7 @@ export function webhookPromises(promise: PromiseOf): void {
       const acts = [
         () => world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(1) }),
         async () => {
-          for (const id of await world.ids(ann))
-            await world.store.write(remove, { userId: ann.id, id, at: at(2) })
+          for (const id of await world.ids(ann)) await actsOf(world, ann).remove(id, 2)
         },
       ]
       for (const act of [async () => {}, ...acts]) {
@@ -348,14 +299,14 @@ export function webhookPromises(promise: PromiseOf): void {
         )
       const first = await world.send(ann, 'Hi', { watch })
       await lookedAt(world, 0)
-      await store.write(markRead, { userId: ann.id, id: first, at: at(1) })
+      await actsOf(world, ann).read(first, 1)
       await lookedAt(world, 0)
       const typesIn = (rows: EventContent[]) => rows.map(({ type }) => type).sort()
       const both = ['notification.created', 'notification.read']
       assert.deepEqual(typesIn(await take(null, 11)), both)
       assert.deepEqual(typesIn(await take(null, 12)), both)
       assert.deepEqual(typesIn(await take(11, 13)), both, 'a cursor of before acknowledges nothing')
-      await store.write(archive, { userId: ann.id, id: first, at: at(2) })
+      await actsOf(world, ann).archive(first, 2)
       await lookedAt(world, 0)
       assert.deepEqual(typesIn(await take(13, 14)), ['notification.archived'])
       assert.deepEqual(await take(14, 15), [])
@@ -378,7 +329,7 @@ export function webhookPromises(promise: PromiseOf): void {
       for (let n = 0; n < 50; n++) ids.unshift(await world.send(ann, 'x'.repeat(1_000), only))
       const read = await world.send(ann, 'Hi', only)
       await lookedAt(world, 60)
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(61) })
+      await actsOf(world, ann).read(read, 61)
       const [row] = await world.store.read(listOutbox, { limit: 9 })
       const reads = mock.method(world.store, 'read').mock
       const event =
@@ -465,23 +416,8 @@ export function webhookPromises(promise: PromiseOf): void {
       assert.equal((await store.read(findWebhook, id))?.sealedSecret, 'newer')
       assert.equal(await store.write(removeWebhook, { id, application: 'forum' }), 'absent')
       assert.equal(await store.write(removeWebhook, { id, application: 'shop' }), 'done')
-      const without = {
-        id: newId(),
-        application: 'shop',
-        url: null,
-        events: 'user.erased',
-        unreadAfterMs: null,
-      }
-      assert.equal(
-        await store.write(addWebhook, {
-          ...without,
-          categories: null,
-          sealedSecret: '',
-          createdAt: at(1),
-        }),
-        'done',
-      )
-      assert.equal((await store.read(findWebhook, without.id))?.unreadAfterMs, 7_000)
+      const inherits = await webhook(world, { application: 'shop', unreadAfterMs: null })
+      assert.equal((await store.read(findWebhook, inherits))?.unreadAfterMs, 7_000)
       for (let n = 2; n < maxWebhooks; n++) await webhook(world, { application: 'shop' })
       const added = {
         ...change,

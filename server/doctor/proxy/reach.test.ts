@@ -77,6 +77,13 @@ const html = (status: number): Spoil => ({
   },
 })
 
+const redirecting: Spoil = {
+  onTheWayBack(returning) {
+    returning.status = 301
+    returning.headers = { location: 'https://bell.example/livez' }
+  },
+}
+
 suite('finds each fault of a proxy alone, with the line to change', () => {
   const spoils: [string, Spoil, [string, Finding['state'], RegExp][]][] = [
     [
@@ -106,12 +113,7 @@ suite('finds each fault of a proxy alone, with the line to change', () => {
     ],
     [
       'it leads on to another address',
-      {
-        onTheWayBack(returning) {
-          returning.status = 301
-          returning.headers = { location: 'https://bell.example/livez' }
-        },
-      },
+      redirecting,
       [['reached', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example$/]],
     ],
   ]
@@ -151,48 +153,44 @@ test('finds nothing wrong behind a proxy that strips the path of the public URL'
   isFound([...findings, ...(await examineWay(place))], [])
 })
 
-test('says how a proxy strips the path of the public URL if it does not', async (t) => {
-  const proxy = await startProxy(service.url)
-  t.after(proxy.stop)
-  isFound(await look({ proxy: { ...proxy, url: `${proxy.url}/bell` } }), [
+const looks: [
+  what: string,
+  options: (proxy: RunningProxy) => Partial<Look> | Promise<Partial<Look>>,
+  found: [string, Finding['state'], RegExp],
+  spoil?: Spoil,
+][] = [
+  [
+    'says how a proxy strips the path of the public URL if it does not',
+    (proxy) => ({ proxy: { ...proxy, url: `${proxy.url}/bell` } }),
     [
       'reached',
       'fault',
       /^Caddy: handle_path \/bell\/\* \{ reverse_proxy http:\S+ \} .*with-a-path/,
     ],
-  ])
-})
-
-test('finds a service on another database than the settings name', async (t) => {
-  const proxy = await startProxy(service.url)
-  t.after(proxy.stop)
-  const findings = await look({ proxy, keys: await behindHttps.store.read(signingKeys) })
-  isFound(findings, [
+  ],
+  [
+    'finds a service on another database than the settings name',
+    async () => ({ keys: await behindHttps.store.read(signingKeys) }),
     ['database', 'fault', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/],
-  ])
-})
-
-test('warns if the database of the settings is being moved, since both databases have the same signing keys', async (t) => {
-  const proxy = await startProxy(service.url)
-  t.after(proxy.stop)
-  isFound(await look({ proxy, isMoved: true }), [
+  ],
+  [
+    'warns if the database of the settings is being moved, since both databases have the same signing keys',
+    () => ({ isMoved: true }),
     ['database', 'warning', /^start the service again once /],
-  ])
-})
-
-test('does not advise a public URL that is set already', async (t) => {
-  const proxy = await startProxy(service.url, {
-    onTheWayBack(returning) {
-      returning.status = 301
-      returning.headers = { location: 'https://bell.example/livez' }
-    },
+  ],
+  [
+    'does not advise a public URL that is set already',
+    () => ({ publicUrl: 'https://bell.example' }),
+    ['reached', 'fault', /^npx carillon doctor https:\/\/bell\.example$/],
+    redirecting,
+  ],
+]
+for (const [what, options, found, spoil] of looks)
+  test(what, async (t) => {
+    const proxy = await startProxy(service.url, spoil)
+    t.after(proxy.stop)
+    isFound(await look({ proxy, ...(await options(proxy)) }), [found])
   })
-  t.after(proxy.stop)
-  const expected = /^npx carillon doctor https:\/\/bell\.example$/
-  isFound(await look({ proxy, publicUrl: 'https://bell.example' }), [
-    ['reached', 'fault', expected],
-  ])
-})
 
 test('finds that no program listens, and that a name is unknown', async () => {
   const proxy = await startProxy(service.url)

@@ -69,21 +69,6 @@ test('finds nothing wrong with a sound database, and reads its signing keys', as
     )
 })
 
-test('counts the usernames that are the verified address of another user', async (t) => {
-  const url = await database(t)
-  const columns = 'id, username, email, email_verified_at, created_at'
-  await queryAt(url, `insert into "user" (${columns}) values ('1', 'ann', 'Ann@example.org', 1, 1)`)
-  await queryAt(
-    url,
-    `insert into "user" (${columns}) values ('2', 'ann@example.org', null, null, 1)`,
-  )
-  const found = (await wrong(url)).map((finding) => finding.found)
-  assert.ok(
-    found.includes('usernames that are the verified address of another user: 1'),
-    JSON.stringify(found),
-  )
-})
-
 test('names the settings in which two nodes that run differ, but not their ports', async (t) => {
   const url = await database(t)
   const { store } = await openStore({ engine: 'postgres', url })
@@ -136,11 +121,7 @@ test('finds functions that an older version made, and leaves them', async (t) =>
   assert.equal(rows[0].label, null)
 })
 
-test('finds a newer schema and a missing one, and creates none', async (t) => {
-  const url = await database(t)
-  await queryAt(url, "insert into migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
-  const [, newer] = await wrong(url)
-  isOnly([newer as Finding], ['schema', 'fault', /run the version that applied it/])
+test('finds a missing schema, and creates none', async (t) => {
   const bare = await database(t, { isBare: true })
   const [, missing] = await wrong(bare)
   isOnly([missing as Finding], ['schema', 'warning', /^npx carillon migrate$/])
@@ -148,19 +129,13 @@ test('finds a newer schema and a missing one, and creates none', async (t) => {
   assert.deepEqual(rows, [])
 })
 
-test('finds an unfinished move, and a database that was moved to another one', async (t) => {
+test('finds an unfinished move', async (t) => {
   const url = await database(t)
-  const stateOfMove = (endedAt: number | null) =>
-    JSON.stringify({ id: 'm', target: 'B', startedAt: 0, endedAt } satisfies Move)
+  const state = { id: 'm', target: 'B', startedAt: 0, endedAt: null } satisfies Move
   const create = 'create table carillon_moving (state text primary key)'
-  await queryAt(url, `${create}; insert into carillon_moving values ('${stateOfMove(null)}')`)
+  await queryAt(url, `${create}; insert into carillon_moving values ('${JSON.stringify(state)}')`)
   const [, moving] = await wrong(url)
   isOnly([moving as Finding], ['move', 'fault', /^run the same move again; or give it up/])
-  assert.match(moving?.found ?? '', /^it is being moved to B since 1970-01-01T/)
-  await queryAt(url, `update carillon_moving set state = '${stateOfMove(1_000)}'`)
-  const [, done] = await wrong(url)
-  assert.match(done?.found ?? '', /^it was moved to B at 1970-01-01T00:00:01/)
-  isOnly([done as Finding], ['move', 'fault', /^set CARILLON_DATABASE_URL to the new one; /])
 })
 
 test('finds clocks that differ, and a database that takes no writes', async (t) => {

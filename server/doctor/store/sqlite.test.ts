@@ -72,14 +72,9 @@ function isOnly(
 test('counts the usernames that are the verified address of another user', async (t) => {
   const place = await database(t)
   const { store } = await openStore({ engine: 'sqlite', path: place.path })
-  const add = (
-    id: string,
-    username: string,
-    email: string | null,
-    emailVerifiedAt: number | null,
-  ) =>
+  const add = (username: string, email: string | null, emailVerifiedAt: number | null) =>
     store.write(addUser, {
-      id,
+      id: username,
       username,
       email,
       emailVerifiedAt,
@@ -87,12 +82,12 @@ test('counts the usernames that are the verified address of another user', async
       createdAt: 1,
       passwordHash: null,
     })
-  await add('1', 'ann', 'Ann@example.org', 1)
-  await add('2', 'ben@example.org', 'ben@example.org', 1)
-  await add('3', 'kim', 'lee@example.org', null)
-  await add('4', 'lee@example.org', null, null)
+  await add('ann', 'Ann@example.org', 1)
+  await add('ben@example.org', 'ben@example.org', 1)
+  await add('kim', 'lee@example.org', null)
+  await add('lee@example.org', null, null)
   assert.deepEqual(await wrong(place), [])
-  await add('5', 'ann@example.org', null, null)
+  await add('ann@example.org', null, null)
   await store.close()
   const [finding] = await wrong(place)
   assert.deepEqual([finding?.check, finding?.state], ['names', 'warning'])

@@ -9,7 +9,6 @@ import { archiveRead, markAllRead } from '../bulk/bulk.store.ts'
 import { undo } from '../bulk/undo.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { Rest } from '../inbox-state.ts'
-import { markUnread } from '../marks.store.ts'
 import { shrink } from '../retention.store.ts'
 import { actsOf, countsOf, placesOf } from './places.contract.ts'
 
@@ -91,10 +90,10 @@ export function bulkStepPromises(promise: PromiseOf): void {
   promise(
     'one that is marked as unread between two steps is covered by the next one, as its event says',
     async (world) => {
-      const { ann, ids, store } = await annOf(world)
+      const { ann, ids } = await annOf(world)
       const follower = await Follower.of(world, ann)
       const rest = await firstStep(world, ann)
-      await store.write(markUnread, { userId: ann.id, id: ids[5] ?? '' })
+      await actsOf(world, ann).unread(ids[5] ?? '')
       await lastStep(world, ann, rest)
       assert.equal((await recount(world, ann)).inbox.unread, 0)
       await follower.catchUp(2)

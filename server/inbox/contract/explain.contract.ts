@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, type PromiseOf } from '../../contract/world.ts'
+import { at, isoAt, newId, type Person, type PromiseOf } from '../../contract/world.ts'
 import { archiveRead, markAllRead } from '../bulk/bulk.store.ts'
 import { explainNotification } from '../examined/explain.store.ts'
-import { archive, markRead, markSeen, remove, snooze } from '../marks.store.ts'
+import { markSeen } from '../marks.store.ts'
+import { actsOf } from './places.contract.ts'
 
 export function explainPromises(promise: PromiseOf): void {
   promise(
-    'says when a notification was sent, and whether it was read alone or by a read-all',
+    'says when a notification was sent and replaced, how often it became the newest, and whether it was read alone or by a read-all',
     async (world) => {
       const { store } = world
       const ann = await world.addUser('ann')
@@ -20,24 +21,17 @@ export function explainPromises(promise: PromiseOf): void {
       assert.deepEqual([sentAt, count], [isoAt(1), 1])
       for (const none of [readAt, archivedAt, snoozedUntil, bulk, expiresAt])
         assert.equal(none, null)
-      await store.write(markRead, { userId: ann.id, id: first, at: at(2) })
+      await actsOf(world, ann).read(first, 2)
       await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(3) })
       const timesOf = (found: Awaited<ReturnType<typeof of>>) =>
         found && 'seq' in found ? [found.readAt, found.bulk] : assert.fail('it is gone')
       assert.deepEqual(timesOf(await of(first)), [isoAt(2), null])
       assert.deepEqual(timesOf(await of(second)), [isoAt(3), 'read'])
-    },
-  )
-
-  promise(
-    'says when a notification was replaced last, and how often it became the newest',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const id = await world.send(ann, 'First', { key: 'k', at: at(1) })
+      const keyed = await world.send(ann, 'First', { key: 'k', at: at(1) })
       await world.send(ann, 'Second', { key: 'k', at: at(2), renotify: true })
-      const found = await world.store.read(explainNotification, { userId: ann.id, id })
-      assert.ok(found && 'seq' in found)
-      assert.deepEqual([found.sentAt, found.replacedAt, found.count], [isoAt(1), isoAt(2), 2])
+      const again = await of(keyed)
+      assert.ok(again && 'seq' in again)
+      assert.deepEqual([again.sentAt, again.replacedAt, again.count], [isoAt(1), isoAt(2), 2])
     },
   )
 
@@ -55,9 +49,9 @@ export function explainPromises(promise: PromiseOf): void {
         return { archivedAt, bulk, snoozedUntil, isSeen: seq <= seenThrough }
       }
       await store.write(markSeen, { userId: ann.id, throughSeq: 2 })
-      await store.write(archive, { userId: ann.id, id: alone, at: at(1) })
-      await store.write(snooze, { userId: ann.id, id: snoozed, until: at(60), at: at(2) })
-      await store.write(markRead, { userId: ann.id, id: together, at: at(3) })
+      await actsOf(world, ann).archive(alone, 1)
+      await actsOf(world, ann).snooze(snoozed, 2, 60)
+      await actsOf(world, ann).read(together, 3)
       await store.write(archiveRead, { userId: ann.id, at: at(4) })
       const none = { archivedAt: null, bulk: null, snoozedUntil: null, isSeen: true }
       assert.deepEqual(await of(alone), { ...none, archivedAt: isoAt(1) })
@@ -66,23 +60,18 @@ export function explainPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('says when a notification was removed, and why', async (world) => {
-    const ann = await world.addUser('ann')
-    const id = await world.send(ann)
-    await world.store.write(remove, { userId: ann.id, id, at: at(9) })
-    const found = await world.store.read(explainNotification, { userId: ann.id, id })
-    assert.deepEqual({ ...found }, { removedAt: isoAt(9), reason: 'deleted' })
-  })
-
-  promise('says nothing of an unknown notification, nor of another user’s', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const id = await world.send(ann)
-    for (const one of [
-      { userId: ben.id, id },
-      { userId: ann.id, id: newId() },
-      { userId: ann.id, id: '' },
-    ])
-      assert.equal(await world.store.read(explainNotification, one), undefined)
-  })
+  promise(
+    'says when and why a notification was removed, and nothing of an unknown one or another user’s',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const id = await world.send(ann)
+      const of = ({ id: userId }: Person, one = id) =>
+        world.store.read(explainNotification, { userId, id: one })
+      const unknown = [await of(ben), await of(ann, newId()), await of(ann, '')]
+      assert.deepEqual(unknown, [undefined, undefined, undefined])
+      await actsOf(world, ann).remove(id, 9)
+      assert.deepEqual({ ...(await of(ann)) }, { removedAt: isoAt(9), reason: 'deleted' })
+    },
+  )
 }

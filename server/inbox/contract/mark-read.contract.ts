@@ -2,112 +2,51 @@ import assert from 'node:assert/strict'
 import {
   at,
   isoAt,
-  newId,
   notificationIn,
   type Person,
   type PromiseOf,
   type World,
 } from '../../contract/world.ts'
 import { markAllRead } from '../bulk/bulk.store.ts'
-import { changesSince, readInbox, readNotification } from '../inbox.store.ts'
-import { emptyInbox } from '../inbox-state.ts'
-import { markRead } from '../marks.store.ts'
+import { changesSince, readInbox } from '../inbox.store.ts'
+import { actsOf, annWith } from './places.contract.ts'
 
 export function markReadPromises(promise: PromiseOf): void {
-  promise(
-    'marks one notification as read; repeating the call changes nothing and keeps the first readAt',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const first = await world.send(ann)
-      const second = await world.send(ann)
-      assert.equal(
-        await world.store.write(markRead, { userId: ann.id, id: first, at: at(5) }),
-        'done',
-      )
-      const before = await world.inboxOf(ann)
-      assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
-      assert.equal(
-        await world.store.write(markRead, { userId: ann.id, id: first, at: at(9) }),
-        'done',
-      )
-      assert.deepEqual(await world.inboxOf(ann), before)
-      assert.equal((await world.find(ann, first))?.readAt, isoAt(5))
-      assert.equal((await world.find(ann, second))?.read, false)
-    },
-  )
-
-  promise(
-    'a notification that was sent again is unread, whatever had marked it as read, until it is marked again',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const { store } = world
-      let ids = await world.sendTimes(3, ann, { isKeyed: true })
-      const [alone = '', together = '', last = ''] = ids
-      await store.write(markRead, { userId: ann.id, id: alone, at: at(4) })
-      await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(5) })
-      for (const id of [alone, together, last]) ids = await world.sendAgain(ann, id, ids)
-      assert.deepEqual(await readAts(world, ann), [null, null, null])
-      assert.equal((await store.read(readInbox, ann.id)).unread, 3)
-      assert.equal(await store.write(markRead, { userId: ann.id, id: together, at: at(6) }), 'done')
-      assert.equal(
-        await store.write(markAllRead, { userId: ann.id, throughId: alone, at: at(7) }),
-        'done',
-      )
-      assert.deepEqual(await readAts(world, ann), [7, 6, null])
-      await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(8) })
-      assert.deepEqual(await readAts(world, ann), [7, 6, 8])
-      assert.equal((await store.read(readInbox, ann.id)).unread, 0)
-    },
-  )
-
-  promise(
-    'marks all as read as one change, and keeps each earlier readAt (law 3)',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ids = await world.sendTimes(100, ann)
-      const [id = ''] = ids
-      await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
-      const { version } = await world.store.read(readInbox, ann.id)
-      assert.equal(
-        await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(6) }),
-        'done',
-      )
-      const changed = await world.store.read(changesSince, { userId: ann.id, version, limit: 10 })
-      assert.deepEqual(changed !== 'reset' && changed.changes, [
-        {
-          version: version + 1,
-          type: 'read-all',
-          throughSeq: 100,
-          throughId: ids.at(-1) ?? '',
-          at: isoAt(6),
-        },
-      ])
-      await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(7) })
-      await world.store.write(markRead, { userId: ann.id, id: ids[1] ?? '', at: at(8) })
-      for (const seen of await world.list(ann))
-        assert.equal(seen.readAt, isoAt(seen.id === id ? 5 : 6))
-      const inbox = await world.store.read(readInbox, ann.id)
-      assert.deepEqual([inbox.unread, inbox.version], [0, version + 1])
-    },
-  )
-
-  promise('marks as read up to and including the given notification (law 3)', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids = await world.sendTimes(9, ann)
-    const readThrough = (index: number, seconds: number) =>
-      world.store.write(markAllRead, {
-        userId: ann.id,
-        throughId: ids[index] ?? '',
-        at: at(seconds),
-      })
-    assert.equal(await readThrough(3, 5), 'done')
-    assert.deepEqual(await readAts(world, ann), [5, 5, 5, 5, null, null, null, null, null])
-    assert.equal(await readThrough(6, 6), 'done')
-    assert.equal(await readThrough(1, 7), 'done')
-    assert.deepEqual(await readAts(world, ann), [5, 5, 5, 5, 6, 6, 6, null, null])
-    assert.equal((await world.store.read(readInbox, ann.id)).unread, 2)
-    assert.equal((await world.store.read(readInbox, ann.id)).version, 11)
-  })
+  const ways = [
+    { what: 'all', categories: undefined, named: ['even', 'odd'] },
+    { what: 'all of a category', categories: ['even'], named: ['even'] },
+  ]
+  for (const { what, categories, named } of ways)
+    promise(
+      `marks ${what} as read as one change, and keeps each earlier readAt (law 3)`,
+      async (world) => {
+        const { ann, ids, store } = await annWith(world, 100)
+        const [id = ''] = ids
+        await actsOf(world, ann).read(id, 5)
+        const { version } = await store.read(readInbox, ann.id)
+        const act = { userId: ann.id, throughId: null, categories: categories?.concat('none') }
+        assert.equal(await store.write(markAllRead, { ...act, at: at(6) }), 'done')
+        const changed = await store.read(changesSince, { userId: ann.id, version, limit: 10 })
+        assert.deepEqual(changed !== 'reset' && changed.changes, [
+          {
+            version: version + 1,
+            type: 'read-all',
+            throughSeq: 100,
+            throughId: ids.at(-1) ?? '',
+            at: isoAt(6),
+            ...(categories && { categories }),
+          },
+        ])
+        await store.write(markAllRead, { ...act, at: at(7) })
+        assert.equal((await store.read(readInbox, ann.id)).version, version + 1)
+        const marked = (await world.list(ann)).filter(({ readAt }) => readAt !== null)
+        assert.equal(marked.length, named.length * 50)
+        for (const seen of marked) {
+          assert.ok(named.includes(seen.category ?? ''))
+          assert.equal(seen.readAt, seen.id === id ? isoAt(5) : isoAt(6))
+        }
+      },
+    )
 
   promise(
     'marks as read up to a sequence number, also if no notification has it any more (law 3)',
@@ -185,57 +124,6 @@ export function markReadPromises(promise: PromiseOf): void {
       assert.equal(arrived, 90)
       const unread = await world.list(ann, { status: 'unread' })
       assert.equal(unread.length, arrived - covered)
-    },
-  )
-
-  promise(
-    'returns "done" when all of an empty inbox is marked as read, and changes nothing',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      assert.equal(
-        await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(5) }),
-        'done',
-      )
-      assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
-    },
-  )
-
-  promise(
-    'another user’s notification looks like one that does not exist (law 6, Z2)',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ben = await world.addUser('ben')
-      const bens = await world.send(ben)
-      await world.send(ann)
-      const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
-      for (const id of [bens, newId(), '', 'no id at all']) {
-        assert.equal(await world.store.read(readNotification, { userId: ann.id, id }), undefined)
-        assert.equal(await world.store.write(markRead, { userId: ann.id, id, at: at(5) }), 'absent')
-        assert.equal(
-          await world.store.write(markAllRead, { userId: ann.id, throughId: id, at: at(5) }),
-          'absent',
-        )
-      }
-      assert.deepEqual([await world.inboxOf(ann), await world.inboxOf(ben)], before)
-    },
-  )
-
-  promise(
-    'what one user does changes no other inbox, even if both got the same delivery (Z1)',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ben = await world.addUser('ben')
-      const shared = newId()
-      for (const title of ['One', 'Two'])
-        await world.deliver({ to: [ann, ben], title, key: title, category: 'build' })
-      await world.send(ann, 'Mine', { ids: [shared] })
-      const before = await world.inboxOf(ben)
-      const [id = ''] = await world.ids(ann)
-      await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
-      await world.send(ann, 'Changed', { key: 'One', category: 'other' })
-      await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(6) })
-      assert.deepEqual(await world.inboxOf(ben), before)
-      assert.equal((await world.store.read(readInbox, ann.id)).unread, 0)
     },
   )
 }

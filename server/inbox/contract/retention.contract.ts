@@ -4,24 +4,14 @@ import { setImmediate } from 'node:timers/promises'
 import { newId as idAt } from '../../basics/ids.ts'
 import { recount } from '../../contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../../contract/world.ts'
-import { Upkeep } from '../../start/upkeep.ts'
-import { markAllRead } from '../bulk/bulk.store.ts'
 import { explainNotification } from '../examined/explain.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { RemovalReason } from '../inbox-state.ts'
-import { archive, markRead, snooze } from '../marks.store.ts'
 import { contentOf } from '../notification-json.ts'
 import { countOld, shrink } from '../retention.store.ts'
+import { actsOf } from './places.contract.ts'
 
 const day = 24 * 3_600
-const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
-
-type Limits = ConstructorParameters<typeof Upkeep>[0]['limits']
-
-function upkeep({ store }: Pick<World, 'store'>, seconds: number, limits: Limits = {}): Upkeep {
-  return new Upkeep({ store, wall: () => at(seconds), aged: async () => at(seconds), log, limits })
-}
-
 async function changesAfter({ store }: World, { id }: Person, version: number) {
   return store.read(changesSince, { userId: id, version, limit: 10_000 })
 }
@@ -63,13 +53,13 @@ export function retentionPromises(promise: PromiseOf): void {
       const early = await world.send(ann, 'early')
       const late = await world.send(ann, 'late')
       await world.send(ann, 'other')
-      await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
-      await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
+      await actsOf(world, ann).snooze(early, 0, 60)
+      await actsOf(world, ann).snooze(late, 0, 61)
       const version = await versionOf(world, ann)
-      await upkeep(world, 59).turn()
+      await world.upkeep(59).turn()
       assert.equal(await versionOf(world, ann), version)
       await Promise.all(
-        [upkeep(world, 60), upkeep(world, 60), upkeep(world, 60)].map((one) => one.turn()),
+        [world.upkeep(60), world.upkeep(60), world.upkeep(60)].map((one) => one.turn()),
       )
       assert.equal(await versionOf(world, ann), version + 1)
       const [newest] = await world.list(ann, { status: 'inbox' })
@@ -89,26 +79,20 @@ export function retentionPromises(promise: PromiseOf): void {
         await world.send(ann, 'two'),
         await world.send(ann, 'three'),
       ]
-      for (const id of ids.toReversed())
-        await world.store.write(snooze, { userId: ann.id, id, until: at(60), at: at(0) })
-      await upkeep(world, 60).turn()
+      for (const id of ids.toReversed()) await actsOf(world, ann).snooze(id, 0, 60)
+      await world.upkeep(60).turn()
       await isLeft(world, ann, ['three', 'two', 'one'])
     },
   )
 
   promise('wakes a notification with one change signal (law 8)', async (world) => {
     const ann = await world.addUser('ann')
-    await world.store.write(snooze, {
-      userId: ann.id,
-      id: await world.send(ann),
-      until: at(60),
-      at: at(0),
-    })
+    await actsOf(world, ann).snooze(await world.send(ann), 0, 60)
     const signalled: string[] = []
     const stop = world.store.onChange(
       (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
     )
-    await upkeep(world, 60).turn()
+    await world.upkeep(60).turn()
     stop()
     assert.deepEqual(
       signalled.filter((id) => id === ann.id),
@@ -125,74 +109,38 @@ export function retentionPromises(promise: PromiseOf): void {
       ids.push(await world.send(ann, '', { content: content(`${seconds}`, seconds) }))
     await world.send(ann, 'stays')
     const [first = '', archived = '', snoozed = '', read = ''] = ids
-    await world.store.write(archive, { userId: ann.id, id: archived, at: at(1) })
-    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(61), at: at(1) })
-    await world.store.write(markRead, { userId: ann.id, id: read, at: at(1) })
+    await actsOf(world, ann).archive(archived, 1)
+    await actsOf(world, ann).snooze(snoozed, 1, 61)
+    await actsOf(world, ann).read(read, 1)
     const version = await versionOf(world, ann)
-    await upkeep(world, 59).turn()
+    await world.upkeep(59).turn()
     await isRemoved(world, ann, version, [], 'expired')
-    await upkeep(world, 60).turn()
+    await world.upkeep(60).turn()
     await isRemoved(world, ann, version, [first], 'expired')
-    await Promise.all([1, 2, 3].map(() => upkeep(world, 61).turn()))
+    await Promise.all([1, 2, 3].map(() => world.upkeep(61).turn()))
     await isRemoved(world, ann, version, ids, 'expired')
     await isLeft(world, ann, ['stays'])
     assert.equal(await versionOf(world, ann), version + 4)
   })
 
   promise(
-    'removes what is too old since it was last sent: read ones and unread ones each by their time',
+    'removes what is too old once, and a client learns why, also if nodes do it at the same time',
     async (world) => {
       const ann = await world.addUser('ann')
-      const send = (title: string, seconds: number, key: string | null = null) =>
-        world.send(ann, title, { at: at(seconds), ids: [idAt(at(seconds))], key })
+      const send = (title: string, seconds: number) =>
+        world.send(ann, title, { at: at(seconds), ids: [idAt(at(seconds))] })
       const read = await send('read', 0)
       await send('unread', 0)
       const archived = await send('archived', 1)
-      const snoozed = await send('snoozed', 1)
-      await send('replaced', 2, 'k')
-      await send('replaced', 2 + day, 'k')
-      const veryOld = await send('very old', -day)
       await send('read later', day)
-      for (const id of [read, veryOld])
-        await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
-      await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
-      await world.store.write(snooze, {
-        userId: ann.id,
-        id: snoozed,
-        until: at(99 * day),
-        at: at(5),
-      })
+      await actsOf(world, ann).read(read, 5)
+      await actsOf(world, ann).archive(archived, 5)
       const version = await versionOf(world, ann)
       const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
-      await upkeep(world, day, limits).sweep()
-      await isRemoved(world, ann, version, [veryOld], 'retention')
-      await Promise.all([1, 2, 3].map(() => upkeep(world, day + 2, limits).sweep()))
-      await isRemoved(world, ann, version, [veryOld, read, archived], 'retention')
-      await isLeft(world, ann, ['read later', 'replaced', 'snoozed', 'unread'])
-      await upkeep(world, 2 * day + 2, limits).sweep()
-      await isLeft(world, ann, ['read later', 'replaced', 'snoozed'])
-      await upkeep(world, 98 * day, limits).sweep()
-      await isLeft(world, ann, ['snoozed'])
-      await upkeep(world, 99 * day, limits).turn()
-      await upkeep(world, 99 * day, limits).sweep()
-      await isLeft(world, ann, [])
-      assert.equal((await world.store.read(readInbox, ann.id)).total, 0)
-    },
-  )
-
-  promise(
-    'says of each of 1,100 that a retention removes at once when and why it was removed',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ids = await world.sendTimes(1_100, ann)
-      await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
-      for (const id of [ids[0] ?? '', ids.at(-1) ?? '']) {
-        const removal = { removedAt: isoAt(2 * day), reason: 'retention' }
-        assert.deepEqual(
-          { ...(await world.store.read(explainNotification, { userId: ann.id, id })) },
-          removal,
-        )
-      }
+      await Promise.all([1, 2, 3].map(() => world.upkeep(day + 2, limits).sweep()))
+      await isRemoved(world, ann, version, [read, archived], 'retention')
+      await isLeft(world, ann, ['read later', 'unread'])
+      assert.equal(await versionOf(world, ann), version + 2)
     },
   )
 
@@ -203,13 +151,8 @@ export function retentionPromises(promise: PromiseOf): void {
       const read = await world.send(ann)
       await world.send(ann)
       const snoozed = await world.send(ann)
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
-      await world.store.write(snooze, {
-        userId: ann.id,
-        id: snoozed,
-        until: at(99 * day),
-        at: at(5),
-      })
+      await actsOf(world, ann).read(read, 5)
+      await actsOf(world, ann).snooze(snoozed, 5, 99 * day)
       const count = async (readBefore: string, unreadBefore: string) =>
         (await world.store.read(countOld, { readBefore, unreadBefore })).filter(
           ({ userId }) => userId === ann.id,
@@ -222,56 +165,37 @@ export function retentionPromises(promise: PromiseOf): void {
   )
 
   promise(
-    'keeps everything without a retention, and all read ones with a retention of unread ones alone',
+    'lists removals to a client that is behind, in pages; more than 1,000 of one moment are a reset',
     async (world) => {
       const ann = await world.addUser('ann')
-      await world.send(ann, 'unread')
-      const id = await world.send(ann, 'read')
-      await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
-      await upkeep(world, 999 * day).sweep()
-      await isLeft(world, ann, ['read', 'unread'])
-      await upkeep(world, 999 * day, { retentionUnreadMs: 1_000 }).sweep()
-      await isLeft(world, ann, ['read'])
-    },
-  )
-
-  promise(
-    'lists up to 1,000 removals of one moment to a client that is behind; one that is behind more gets a reset',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      await world.sendTimes(1_001, ann)
-      const version = await versionOf(world, ann)
-      await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
+      const ids = await world.sendTimes(1_601, ann)
+      const before = await versionOf(world, ann)
+      await world.upkeep(1, { inboxMax: 600 }).sweep()
+      await world.upkeep(1 + 60, { inboxMax: 0 }).sweep()
       await isLeft(world, ann, [])
-      const first = await world.store.read(changesSince, { userId: ann.id, version, limit: 1 })
-      assert.deepEqual([first, await changesAfter(world, ann, version)], ['reset', 'reset'])
-      assert.equal(await versionOf(world, ann), version + 1_001)
-      const rest = await changesAfter(world, ann, version + 1)
-      assert.deepEqual(
-        rest !== 'reset' && new Set(rest.changes.map(({ type }) => type)),
-        new Set(['removed']),
-      )
-      assert.equal(rest !== 'reset' && rest.changes.length, 1_000)
+      assert.equal(await versionOf(world, ann), before + 1_601)
+      const first = { userId: ann.id, version: before, limit: 1 }
+      assert.equal(await world.store.read(changesSince, first), 'reset')
+      assert.equal(await changesAfter(world, ann, before), 'reset')
+      const removed = new Set<string>()
+      let version = before + 1
+      for (let more = true; more; ) {
+        const found = await world.store.read(changesSince, { userId: ann.id, version, limit: 500 })
+        assert.ok(found !== 'reset')
+        for (const change of found.changes) if (change.type === 'removed') removed.add(change.id)
+        version = found.changes.at(-1)?.version ?? Number.NaN
+        more = found.more
+      }
+      assert.deepEqual([removed.size, version], [1_600, before + 1_601])
+      for (const [id, seconds] of [[ids[0], 1] as const, [ids.at(-1), 61] as const])
+        assert.deepEqual(
+          {
+            ...(await world.store.read(explainNotification, { userId: ann.id, id: id ?? '' })),
+          },
+          { removedAt: isoAt(seconds), reason: 'retention' },
+        )
     },
   )
-
-  promise('lists more than 1,000 removals of several moments in pages', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids: string[] = []
-    await world.sendTimes(1_200, ann)
-    let version = await versionOf(world, ann)
-    const before = version
-    for (const inboxMax of [600, 0])
-      await upkeep(world, inboxMax === 0 ? 1 + 60 : 1, { inboxMax }).sweep()
-    for (let more = true; more; ) {
-      const found = await world.store.read(changesSince, { userId: ann.id, version, limit: 500 })
-      assert.ok(found !== 'reset')
-      for (const change of found.changes) if (change.type === 'removed') ids.push(change.id)
-      version = found.changes.at(-1)?.version ?? Number.NaN
-      more = found.more
-    }
-    assert.deepEqual([new Set(ids).size, version], [1_200, before + 1_200])
-  })
 
   promise(
     'retention against list: every page that is read meanwhile has what its counters say',
@@ -296,7 +220,8 @@ export function retentionPromises(promise: PromiseOf): void {
         }
       }
       const readers = Promise.all([reading(), reading()])
-      await upkeep(world, day, { retentionMs: 1_000 })
+      await world
+        .upkeep(day, { retentionMs: 1_000 })
         .sweep()
         .finally(() => {
           isOver = true
@@ -307,41 +232,9 @@ export function retentionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise(
-    'keeps at most so many in an inbox: the oldest read ones go first, then the oldest others',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ids: string[] = []
-      for (const title of ['1', '2', '3', '4', '5', '6', '7', '8'])
-        ids.push(await world.send(ann, title))
-      const [, , third = '', fourth = '', fifth = '', sixth = '', seventh = ''] = ids
-      await world.store.write(snooze, {
-        userId: ann.id,
-        id: ids[0] ?? '',
-        until: at(99),
-        at: at(1),
-      })
-      await world.store.write(markAllRead, { userId: ann.id, throughId: third, at: at(1) })
-      await world.store.write(markRead, { userId: ann.id, id: fifth, at: at(1) })
-      await world.store.write(archive, { userId: ann.id, id: seventh, at: at(1) })
-      await world.send(ann, '9')
-      const left = async (inboxMax: number, titles: readonly string[]) => {
-        await upkeep(world, 2, { inboxMax }).sweep()
-        await isLeft(world, ann, titles)
-      }
-      await left(9, ['9', '8', '7', '6', '5', '4', '3', '2', '1'])
-      await left(8, ['9', '8', '7', '6', '5', '4', '3', '1'])
-      await left(6, ['9', '8', '7', '6', '4', '1'])
-      const version = await versionOf(world, ann)
-      await left(3, ['9', '8', '6'])
-      await isRemoved(world, ann, version, [seventh, ids[0] ?? '', fourth], 'retention')
-      assert.equal((await world.find(ann, sixth))?.read, false)
-    },
-  )
-
   promise('keeps each inbox that a delivery fills at its maximum', async (world) => {
     const people = await world.addUsers(3)
-    const nodes = [1, 2].map(() => upkeep(world, 1, { inboxMax: 2 }))
+    const nodes = [1, 2].map(() => world.upkeep(1, { inboxMax: 2 }))
     for (const title of ['1', '2', '3', '4']) {
       const trims = nodes.map((node) => node.trim())
       await world.deliver({ to: people, title })
@@ -365,9 +258,8 @@ export function retentionPromises(promise: PromiseOf): void {
         return world.store.write(operation as typeof shrink, input as Parameters<typeof shrink>[0])
       }
       const { read } = world.store
-      const node = upkeep({ store: { read, write } as unknown as World['store'] }, 2, {
-        inboxMax: 1,
-      })
+      const slow = Object.assign(Object.create(world), { store: { read, write } }) as World
+      const node = slow.upkeep(2, { inboxMax: 1 })
       const trimmed = node.trim()
       await node.turn()
       await isLeft(world, ben, [])
@@ -384,11 +276,11 @@ export function retentionPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       await world.send(ann, 'first')
       const version = await versionOf(world, ann)
-      await upkeep(world, 2, { retentionMs: 1_000 }).sweep()
+      await world.upkeep(2, { retentionMs: 1_000 }).sweep()
       await world.send(ann, 'second')
-      await upkeep(world, 2 + 30 * day).sweep()
+      await world.upkeep(2 + 30 * day).sweep()
       assert.notEqual(await changesAfter(world, ann, version), 'reset')
-      await upkeep(world, 3 + 30 * day).sweep()
+      await world.upkeep(3 + 30 * day).sweep()
       assert.equal(await changesAfter(world, ann, version), 'reset')
       assert.notEqual(await changesAfter(world, ann, version + 1), 'reset')
     },

@@ -1,232 +1,135 @@
 import assert from 'node:assert/strict'
+import { Follower } from '../../contract/random/follower.ts'
 import { recount } from '../../contract/random/random.ts'
-import { at, type PromiseOf } from '../../contract/world.ts'
-import { deleteUser } from '../../users/erasure/erasure.store.ts'
-import { archiveRead } from '../bulk/bulk.store.ts'
-import { undo } from '../bulk/undo.store.ts'
+import type { PromiseOf } from '../../contract/world.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { markRead, markUnread, remove } from '../marks.store.ts'
-import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
+import { actsOf, mover, placesOf } from './places.contract.ts'
 
 export function undoPromises(promise: PromiseOf): void {
-  promise(
-    'takes back the last read-all: what it made read is unread again, and what was read before keeps its readAt',
-    async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 5)
-      await readAll(3, ids[0])
-      await store.write(markRead, { userId: ann.id, id: ids[1] ?? '', at: at(4) })
-      const before = await world.inboxOf(ann)
-      await readAll(5)
-      assert.deepEqual(await readAts(world, ann, ids), [3, 4, 5, 5, 5])
-      assert.equal(await store.write(undo, { userId: ann.id, at: at(6) }), 'done')
-      assert.deepEqual(await readAts(world, ann, ids), [3, 4, null, null, null])
-      const after = await world.inboxOf(ann)
-      const version = before.inbox.version + 2
-      const resetVersion = before.inbox.version + 2
-      assert.deepEqual(after, { ...before, inbox: { ...before.inbox, version, resetVersion } })
-      await recount(world, ann)
-      await readAll(7)
-      assert.deepEqual(await readAts(world, ann, ids), [3, 4, 7, 7, 7])
-    },
-  )
-
-  promise(
-    'an undo leaves alone what arrived, or was marked as read or unread or sent again since the read-all',
-    async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 8)
-      const [
-        before = '',
-        read = '',
-        unread = '',
-        both = '',
-        again = '',
-        inPlace = '',
-        twice = '',
-        rest = '',
-      ] = ids
-      await store.write(markRead, { userId: ann.id, id: before, at: at(4) })
-      await readAll(5)
-      await store.write(markRead, { userId: ann.id, id: read, at: at(6) })
-      await store.write(markUnread, { userId: ann.id, id: before })
-      await store.write(markUnread, { userId: ann.id, id: unread })
-      await store.write(markUnread, { userId: ann.id, id: both })
-      await store.write(markRead, { userId: ann.id, id: both, at: at(7) })
-      await world.send(ann, 'Again', { key: again, category: 'other', renotify: true })
-      await world.send(ann, 'In place', { key: inPlace, category: 'other' })
-      await world.send(ann, 'Again', { key: twice, renotify: true })
-      await store.write(markRead, { userId: ann.id, id: twice, at: at(8) })
-      const arrived = await world.send(ann)
-      const arrivedAndRead = await world.send(ann)
-      await store.write(markRead, { userId: ann.id, id: arrivedAndRead, at: at(9) })
-      const all = [...ids, arrived, arrivedAndRead]
-      assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, 5, 8, 5, null, 9])
-      await recount(world, ann)
-      assert.equal(await store.write(undo, { userId: ann.id, at: at(10) }), 'done')
-      // Marking as read what a read-all had covered keeps the first readAt.
-      assert.deepEqual(await readAts(world, ann, all), [
-        null,
-        5,
-        null,
-        7,
-        null,
-        null,
-        8,
-        null,
-        null,
-        9,
-      ])
-      assert.equal((await world.find(ann, rest))?.read, false)
-      await recount(world, ann)
-    },
-  )
-
-  promise(
-    'repeating an undo changes nothing; only the last read-all can be undone',
-    async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 3)
-      await readAll(5, ids[0])
-      await readAll(6)
-      assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
-      const before = await world.inboxOf(ann)
-      assert.equal(await store.write(undo, { userId: ann.id, at: at(8) }), 'done')
-      assert.deepEqual(await world.inboxOf(ann), before)
-      assert.deepEqual(await readAts(world, ann, ids), [5, null, null])
-    },
-  )
-
-  promise('a read-all can be undone until ten minutes after it', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 2)
-    await readAll(5, ids[0])
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(5 + 600) }), 'done')
-    assert.deepEqual(await unreadOf(world, ann), 2)
-    await readAll(700)
-    const before = await world.inboxOf(ann)
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(700 + 600) + 1 }), 'nothing')
-    assert.deepEqual(await world.inboxOf(ann), before)
-    assert.deepEqual(await readAts(world, ann, ids), [700, 700])
-    // A clock that was set back does not take the undo away.
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(699) }), 'done')
-  })
-
-  promise('returns "nothing" if there was no read-all, and changes nothing', async (world) => {
-    const { ann, ids, store } = await annWith(world, 1)
-    const ben = await world.addUser('ben')
-    await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(5) })
-    const before = await world.inboxOf(ann)
-    for (const { id } of [ann, ben])
-      assert.equal(await store.write(undo, { userId: id, at: at(6) }), 'nothing')
-    assert.deepEqual(await world.inboxOf(ann), before)
-  })
-
-  promise(
-    'a read-all that changed nothing leaves the one before it to be undone',
-    async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 2)
-      await readAll(5)
-      await readAll(6)
-      assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
-      assert.deepEqual(await readAts(world, ann, ids), [null, null])
-    },
-  )
-
-  promise(
-    'an undo makes unread again what had been marked as unread before the read-all, wherever that ended',
-    async (world) => {
-      for (const last of [1, 3, 5]) {
-        const { ann, ids, readAll, store } = await annWith(world, 6)
-        await readAll(4, ids[3])
-        for (const index of [0, 1, 3])
-          await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
+  for (const kind of ['read-all', 'archive-read'] as const) {
+    promise(
+      `an undo of ${kind} takes back what it did, with every count as before; repeating it changes nothing`,
+      async (world) => {
+        const { ann, readAll, archiveRead, undo, store, ids } = await mover(world, 5)
+        await readAll(3, ids[1])
         const before = await world.inboxOf(ann)
-        await readAll(5, ids[last])
-        await recount(world, ann)
-        await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(6) })
-        await world.send(ann, 'In place', { key: ids[1] ?? '', category: 'other' })
-        assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
-        assert.deepEqual(await readAts(world, ann, ids), [5, null, 4, null, null, null])
-        assert.equal(await unreadOf(world, ann), before.inbox.unread - 1)
-        await recount(world, ann)
-        await readAll(8)
-        assert.deepEqual(await readAts(world, ann, ids), [5, 8, 4, 8, 8, 8])
-        await recount(world, ann)
-        await store.write(deleteUser, { userId: ann.id, at: at(9) })
+        await (kind === 'read-all' ? readAll(4) : archiveRead(4))
+        assert.equal(await undo(5), 'done')
+        const after = await world.inboxOf(ann)
+        const version = before.inbox.version + 2
+        assert.deepEqual(after, {
+          ...before,
+          inbox: { ...before.inbox, version, resetVersion: version },
+        })
+        assert.equal(await undo(6), 'done')
+        assert.deepEqual(await world.inboxOf(ann), after)
+        for (let earlier = 0; earlier < version; earlier++)
+          assert.equal(
+            await store.read(changesSince, { userId: ann.id, version: earlier, limit: 9 }),
+            'reset',
+          )
+        const now = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
+        assert.deepEqual(now !== 'reset' && now.changes, [])
+      },
+    )
+
+    promise(`${kind} can be undone until ten minutes after it`, async (world) => {
+      const { ann, ids, read, readAll, archiveRead, undo } = await mover(world, 2)
+      const act = async (seconds: number) => {
+        if (kind === 'read-all') return readAll(seconds)
+        await read(ids[0], 1)
+        return archiveRead(seconds)
       }
-    },
-  )
-
-  promise(
-    'what was marked as read twice since the read-all stays read after the undo, with its first readAt',
-    async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 2)
-      await readAll(5)
+      await act(5)
+      assert.equal(await undo(5 + 600), 'done')
+      await act(700)
       const before = await world.inboxOf(ann)
-      for (const seconds of [6, 7])
-        await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(seconds) })
+      assert.equal(await undo(700 + 601), 'nothing')
       assert.deepEqual(await world.inboxOf(ann), before)
-      await store.write(undo, { userId: ann.id, at: at(8) })
-      assert.deepEqual(await readAts(world, ann, ids), [5, null])
+      // A clock that was set back does not take the undo away.
+      assert.equal(await undo(699), 'done')
+    })
+  }
+
+  promise(
+    'an undo leaves alone what was marked, moved or sent again alone since, and takes back the rest',
+    async (world) => {
+      const { ann, ids, readAll, store, ...act } = await mover(world, 6)
+      const [read = '', unread = '', again = '', inPlace = '', removed = ''] = ids
+      const mark = (id: string, seconds: number) => act.read(id, seconds)
+      await readAll(5)
+      await mark(read, 6)
+      await act.unread(unread)
+      await mark(unread, 7)
+      await world.send(ann, 'Again', { key: again, renotify: true })
+      await world.send(ann, 'In place', { key: inPlace, category: 'other' })
+      await act.remove(removed, 8)
+      assert.equal(await act.undo(9), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        ...['read', 'read', 'unread', 'unread', 'removed', 'unread'],
+      ])
+      await recount(world, ann)
+      await readAll(10)
+      await act.archiveRead(11)
+      await act.archive(read, 12)
+      await act.snooze(unread, 12, 60)
+      await act.unarchive(again)
+      await act.archive(again, 13)
+      assert.equal(await act.undo(14), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        ...['archived 11', 'snoozed 60', 'archived 13', 'read', 'removed', 'read'],
+      ])
       await recount(world, ann)
     },
   )
 
   promise(
-    'returns "reset" for a version that an undo followed, and lists what changed since',
+    'a client that is behind an archive-read and a later read-all begins again; one that has heard of it does not',
     async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 2)
-      await readAll(5)
-      await store.write(undo, { userId: ann.id, at: at(6) })
-      const { version } = await store.read(readInbox, ann.id)
-      for (let before = 0; before < version; before++)
-        assert.equal(
-          await store.read(changesSince, { userId: ann.id, version: before, limit: 9 }),
-          'reset',
-        )
-      await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(7) })
-      const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
-      assert.deepEqual(
-        found !== 'reset' && found.changes.map((change) => [change.version, change.type]),
-        [[version + 1, 'read']],
-      )
+      const { ann, ids, readAll, archiveRead, store } = await mover(world, 4)
+      await readAll(1, ids[1])
+      await actsOf(world, ann).unread(ids[0] ?? '')
+      const behind = await store.read(readInbox, ann.id)
+      await archiveRead(2)
+      const follower = await Follower.of(world, ann)
+      const heard = await store.read(readInbox, ann.id)
+      await readAll(3)
+      const changes = async (version: number) => {
+        const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
+        return found === 'reset' ? found : found.changes.map(({ type }) => type)
+      }
+      assert.equal(await changes(behind.version), 'reset')
+      assert.deepEqual(await changes(heard.version), ['read-all'])
+      await follower.catchUp(9)
     },
   )
 
   promise(
-    'an undo leaves alone what was removed since, also if the clock went back since the removal',
+    'counters and changes are right after bulk acts and undos during concurrent deliveries, marks and moves (law 2)',
     async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 3)
-      const [first = '', second = '', third = ''] = ids
-      const removeLate = (id: string) => store.write(remove, { userId: ann.id, id, at: at(700) })
-      const takeBack = () => store.write(undo, { userId: ann.id, at: at(500) })
-      await readAll(5)
-      await removeLate(first)
-      assert.equal(await takeBack(), 'done')
-      assert.deepEqual(await readAts(world, ann, [second, third]), [null, null])
-      await recount(world, ann)
-      await readAll(6)
-      await store.write(archiveRead, { userId: ann.id, at: at(6) })
-      await removeLate(second)
-      assert.equal(await takeBack(), 'done')
-      assert.equal((await recount(world, ann)).inbox.total, 1)
-    },
-  )
-
-  promise(
-    'counters equal a recount after an undo during concurrent deliveries, reads and read-alls (law 2)',
-    async (world) => {
-      const { ann, ids, readAll, store } = await annWith(world, 10)
+      const { ann, ids, readAll, store, ...act } = await mover(world, 10)
       for (let round = 0; round < 10; round++) {
+        const follower = await Follower.of(world, ann)
         const one = ids[round] ?? ''
         const other = ids[(round + 3) % 10] ?? ''
+        const third = ids[(round + 6) % 10] ?? ''
         await Promise.all([
           world.sendTimes(3, ann),
           readAll(round, round % 3 === 0 ? other : null),
-          store.write(markRead, { userId: ann.id, id: one, at: at(round) }),
-          store.write(undo, { userId: ann.id, at: at(round) }),
-          store.write(markUnread, { userId: ann.id, id: other }),
+          act.read(one, round),
+          act.undo(round),
+          act.archiveRead(round),
+          act.archive(one, round),
+          act.unread(other),
+          act.snooze(third, round, 60 + round),
           world.send(ann, 'Changed', { key: one, category: 'other', renotify: round % 2 === 0 }),
-          store.write(undo, { userId: ann.id, at: at(round) }),
+          act.seen(round * 3),
+          act.undo(round),
+          act.unarchive(other),
+          act.archiveRead(round),
         ])
         await recount(world, ann)
+        await follower.catchUp(4)
       }
     },
   )

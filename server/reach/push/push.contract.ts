@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
 import type { ProvedFactor } from '../../http/operation.ts'
-import { archive, markRead, markSeen, snooze } from '../../inbox/marks.store.ts'
-import { findDue, removeOrWake } from '../../inbox/retention.store.ts'
+import { actsOf } from '../../inbox/contract/places.contract.ts'
+import { markSeen } from '../../inbox/marks.store.ts'
 import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { endEveryProof, raiseGenerations } from '../../sessions/everyone.store.ts'
 import { endSessions } from '../../sessions/sessions.store.ts'
@@ -380,8 +380,8 @@ export function pushPromises(promise: PromiseOf): void {
       const read = await send(world, person)
       const archived = await send(world, person)
       const seen = await send(world, person)
-      await store.write(markRead, { userId: person.id, id: read, at: at(1) })
-      await store.write(archive, { userId: person.id, id: archived, at: at(1) })
+      await actsOf(world, person).read(read, 1)
+      await actsOf(world, person).archive(archived, 1)
       const seq = (await world.find(person, seen))?.seq ?? 0
       await store.write(markSeen, { userId: person.id, throughSeq: seq })
       const first = await send(world, person, 2)
@@ -422,61 +422,23 @@ export function pushPromises(promise: PromiseOf): void {
     },
   )
 
-  promise(
-    'what is sent again or wakes is pushed again, and what is replaced quietly is not',
-    async (world) => {
-      const { person, subscriptionId } = await reader(world)
-      const { store } = world
-      const id = await send(world, person, 0, { key: 'k' })
-      assert.deepEqual(await decide(world, delay), { [subscriptionId]: [id] })
-      await send(world, person, 20, { key: 'k' })
-      assert.deepEqual((await decide(world, 40))[subscriptionId], [id])
-      await send(world, person, 50, { key: 'k', renotify: true })
-      assert.deepEqual((await decide(world, 60))[subscriptionId], [id])
-      await store.write(snooze, { userId: person.id, id, until: at(90), at: at(70) })
-      await store.write(removeOrWake, { due: await store.read(findDue, at(90)), at: at(90) })
-      assert.deepEqual((await decide(world, 90))[subscriptionId], [id])
-    },
-  )
-
-  promise(
-    'what the reader does not want pushed is not, unless it is mandatory; quiet hours delay it',
-    async (world) => {
-      const { person, subscriptionId } = await reader(world)
-      const { store } = world
-      const category = { application: '', label: '"C"', description: null, mandatory: 1 } as const
-      await store.write(putCategory, { ...category, name: 'must' })
-      const choose = async (
-        choices: { category: string; push: 'on' | 'off' | null }[],
-        hours = {},
-      ) =>
-        assert.equal(
-          await store.write(changePreferences, {
-            userId: person.id,
-            choices,
-            hours,
-            now: isoAt(0),
-          }),
-          'done',
-        )
-      await choose([
-        { category: '', push: 'off' },
-        { category: 'wanted', push: 'on' },
-        { category: 'must', push: 'off' },
-      ])
-      const wanted = await send(world, person, 0, { category: 'wanted' })
-      await send(world, person, 0, { category: 'other' })
-      await send(world, person)
-      const must = await send(world, person, 0, { category: 'must' })
-      const own = await send(world, person, 0, { category: 'security', producerId: 'carillon' })
-      assert.deepEqual((await decide(world, delay))[subscriptionId], [wanted, must, own])
-      await choose([{ category: '', push: null }], {
-        timeZone: 'UTC',
-        quietHours: { from: '22:00', to: '06:00' },
-      })
-      const quiet = await send(world, person, 20)
-      assert.deepEqual((await decide(world, 6 * 3_600 - 1))[subscriptionId], [wanted, must, own])
-      assert.deepEqual((await decide(world, 6 * 3_600))[subscriptionId], [wanted, must, own, quiet])
-    },
-  )
+  promise('what the reader does not want pushed is not, unless it is mandatory', async (world) => {
+    const { person, subscriptionId } = await reader(world)
+    const { store } = world
+    const category = { application: '', label: '"C"', description: null, mandatory: 1 } as const
+    await store.write(putCategory, { ...category, name: 'must' })
+    const choices = [
+      { category: '', push: 'off' as const },
+      { category: 'wanted', push: 'on' as const },
+      { category: 'must', push: 'off' as const },
+    ]
+    const change = { userId: person.id, choices, now: isoAt(0) }
+    assert.equal(await store.write(changePreferences, change), 'done')
+    const wanted = await send(world, person, 0, { category: 'wanted' })
+    await send(world, person, 0, { category: 'other' })
+    await send(world, person)
+    const must = await send(world, person, 0, { category: 'must' })
+    const own = await send(world, person, 0, { category: 'security', producerId: 'carillon' })
+    assert.deepEqual((await decide(world, delay))[subscriptionId], [wanted, must, own])
+  })
 }

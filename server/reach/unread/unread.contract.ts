@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
-import { markAllRead } from '../../inbox/bulk/bulk.store.ts'
-import { markRead, snooze } from '../../inbox/marks.store.ts'
-import { findDue, removeOrWake } from '../../inbox/retention.store.ts'
+import { actsOf } from '../../inbox/contract/places.contract.ts'
 import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { deleteUser } from '../../users/erasure/erasure.store.ts'
 import { updateUser } from '../../users/users.store.ts'
@@ -52,7 +50,7 @@ export function unreadPromises(promise: PromiseOf): void {
       const second = await send(world, ann, 60)
       const read = await send(world, ann, 60)
       assert.deepEqual(await decide(world, due - 1), [])
-      await world.store.write(markRead, { userId: ann.id, id: read, at: at(70) })
+      await actsOf(world, ann).read(read, 70)
       assert.deepEqual(await decide(world, due), [first])
       assert.deepEqual(await decide(world, due + 59), [])
       assert.deepEqual(await decide(world, due + 60), [second])
@@ -95,26 +93,6 @@ export function unreadPromises(promise: PromiseOf): void {
   })
 
   promise(
-    'what is sent again or wakes is mailed again, and what is replaced quietly is not',
-    async (world) => {
-      const ann = await reader(world)
-      const id = await send(world, ann, 0, { key: 'k' })
-      assert.deepEqual(await decide(world, due), [id])
-      await send(world, ann, due, { key: 'k' })
-      assert.deepEqual(await decide(world, 2 * due), [])
-      await send(world, ann, 2 * due, { key: 'k', renotify: true })
-      assert.deepEqual(await decide(world, 3 * due), [id])
-      await world.store.write(snooze, { userId: ann.id, id, until: at(4 * due), at: at(3 * due) })
-      assert.deepEqual(await decide(world, 4 * due - 1), [])
-      await world.store.write(removeOrWake, {
-        due: await world.store.read(findDue, at(4 * due)),
-        at: at(4 * due),
-      })
-      assert.deepEqual(await decide(world, 4 * due), [id])
-    },
-  )
-
-  promise(
     'the rules of the moment decide: of the reader, of the category, of the service',
     async (world) => {
       const ann = await reader(world)
@@ -138,16 +116,6 @@ export function unreadPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('quiet hours delay what is due', async (world) => {
-    const ann = await reader(world)
-    // The tests begin at midnight.
-    const hours = { timeZone: 'UTC', quietHours: { from: '22:00', to: '06:00' } }
-    await world.store.write(changePreferences, { userId: ann.id, hours, now: isoAt(0) })
-    const id = await send(world, ann)
-    assert.deepEqual(await decide(world, 6 * 3_600 - 1), [])
-    assert.deepEqual(await decide(world, 6 * 3_600), [id])
-  })
-
   promise('a delivery during a decision is in it, or has a timer of its own', async (world) => {
     const ann = await reader(world)
     const sent: string[] = []
@@ -161,22 +129,14 @@ export function unreadPromises(promise: PromiseOf): void {
     assert.deepEqual(mailed.sort(), sent.sort())
   })
 
-  promise(
-    'a read-all takes everything out of the next mail, and an erasure the timer and the rows',
-    async (world) => {
-      const ann = await reader(world)
-      for (let n = 0; n < 3; n++) await send(world, ann)
-      await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(1) })
-      assert.deepEqual(await decide(world, due), [])
-      await send(world, ann, due)
-      await decide(world, 2 * due)
-      await send(world, ann, 2 * due)
-      await world.store.write(deleteUser, { userId: ann.id, at: at(2 * due) })
-      assert.deepEqual(
-        await world.store.read(dueReminders, { channels: ['mail'], at: at(9 * due) }),
-        [],
-      )
-      assert.deepEqual(await world.store.read(listOutbox, { limit: 9 }), [])
-    },
-  )
+  promise('an erasure removes the timer and the rows', async (world) => {
+    const ann = await reader(world)
+    await send(world, ann)
+    assert.equal((await decide(world, due)).length, 1)
+    await send(world, ann, due)
+    await world.store.write(deleteUser, { userId: ann.id, at: at(due) })
+    const timers = await world.store.read(dueReminders, { channels: ['mail'], at: at(9 * due) })
+    assert.deepEqual(timers, [])
+    assert.deepEqual(await world.store.read(listOutbox, { limit: 9 }), [])
+  })
 }

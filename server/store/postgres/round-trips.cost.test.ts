@@ -5,7 +5,7 @@ import { Server } from 'node:http'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase, queryAt } from '../../../tests/support/postgres.ts'
-import { startTestService, type Variant } from '../../../tests/support/service.ts'
+import { startTestService } from '../../../tests/support/service.ts'
 import { iso } from '../../basics/clock.ts'
 import { newId } from '../../basics/ids.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
@@ -116,6 +116,16 @@ async function roundTripsOf(write: () => Promise<unknown>): Promise<number> {
   return [...transactions].reduce((sum, one) => sum + (flights.get(one)?.count ?? 0), 0)
 }
 
+/** Begins with the first test that needs it, because it writes by itself. */
+let started: ReturnType<typeof startTestService> | undefined
+function serviceHere() {
+  started ??= startTestService({
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
+  })
+  return started
+}
+after(async () => (await started)?.stop())
+
 test('what is stored for signing in costs a few round trips, with the lock, the audit entries and the commit', async () => {
   const userId = newId(now())
   await store.write(addUser, { ...user, id: userId, username: 'eve' })
@@ -187,22 +197,11 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
   })
 })
 
-test('a list of an unchanged inbox costs one round trip, with a cookie', async () => {
-  const sent = await statementsOf(async () => {
-    const subject = await sessions.verify(secret)
-    assert.ok(subject)
-    await inbox.list(subject, { page: 1, limit: 20, status: 'all' })
-  })
-  assert.deepEqual(sent, ['session'])
-})
-
-test('a list of an unchanged inbox costs one round trip, with a token', async () => {
-  assert.deepEqual(
-    await statementsOf(() =>
-      inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' }),
-    ),
-    ['inboxVersion'],
-  )
+test('a list of an unchanged inbox costs one round trip, with a cookie and with a token', async () => {
+  const list = (subject: { userId: string } | null) =>
+    inbox.list(subject ?? assert.fail(), { page: 1, limit: 20, status: 'all' })
+  assert.deepEqual(await statementsOf(async () => list(await sessions.verify(secret))), ['session'])
+  assert.deepEqual(await statementsOf(() => list({ userId: user.id })), ['inboxVersion'])
 })
 
 test('counts of an unchanged inbox cost what a list of it costs, and are read again after a change', async () => {
@@ -275,11 +274,8 @@ test('64 notifications that are marked as read at once share at most four round 
   assert.ok(sent.length <= 4 && sent.every((name) => name === 'markTogether'), sent.join(' '))
 })
 
-test('a delivery over HTTP costs one round trip: it checks the key of the producer with it', async (t) => {
-  const service = await startTestService({
-    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
-  })
-  t.after(() => service.stop())
+test('a delivery over HTTP costs one round trip: it checks the key of the producer with it', async () => {
+  const service = await serviceHere()
   const reader = await service.user('kim')
   const title = 'Hi'
   await service.deliver({ to: reader, title })
@@ -288,81 +284,26 @@ test('a delivery over HTTP costs one round trip: it checks the key of the produc
   ])
 })
 
-test('a list of any page of a changed inbox costs two round trips over HTTP with a cookie, and one with a token', async (t) => {
-  const service = await startTestService({
-    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
-  })
-  t.after(() => service.stop())
-  const reader = await service.user()
-  const proofs = {
-    stateful: await service.signIn(reader, 'stateful'),
-    stateless: await service.signIn(reader, 'stateless'),
-  }
-  const ids: string[] = []
-  const change = async () =>
-    ids.unshift(...(await service.deliver({ to: reader, title: `Number ${ids.length}` })))
-  for (let i = 0; i < 3; i++) await change()
-
-  const statements: Record<string, string> = {
-    '': 'inboxBefore',
-    '?page=1&limit=20': 'inboxBefore',
-    '?status=unread': 'unreadBefore',
-    '?status=all': 'allBefore',
-    '?page=2&limit=1': 'inboxPage',
-    '?before=3': 'inboxBefore',
-    '?before=3&status=unread': 'unreadBefore',
-  }
-  for (const [query, name] of Object.entries(statements))
-    for (const [variant, expected] of [
-      ['stateful', ['session', name]],
-      ['stateless', [name]],
-    ] as [Variant, string[]][]) {
-      await service.list(proofs[variant], query)
-      await change()
-      const seen: string[] = []
-      const sent = await statementsOf(async () => {
-        const { items } = await service.list(proofs[variant], query)
-        seen.push(...items.map(({ id }) => id))
-      })
-      assert.deepEqual(sent, expected, `${variant} ${query}`)
-      const ofPage = query.includes('page=2') ? ids.slice(1, 2) : ids
-      const newestFirst = query.includes('before=') ? ids.slice(-2) : ofPage
-      assert.deepEqual(seen, newestFirst.slice(0, 20), `${variant} ${query}`)
-    }
-})
-
-test('a list with a filter costs two round trips over HTTP with a cookie, and one with a token, which only reads the version if the page is kept', async (t) => {
-  const service = await startTestService({
-    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
-  })
-  t.after(() => service.stop())
+test('a list of any page costs two round trips over HTTP with a cookie and one with a token, and a kept one the version alone', async () => {
+  const service = await serviceHere()
   const reader = await service.user('filters')
-  const proofs = [
-    await service.signIn(reader, 'stateful'),
-    await service.signIn(reader, 'stateless'),
-  ]
+  const cookie = await service.signIn(reader, 'stateful')
+  const token = await service.signIn(reader, 'stateless')
   await service.deliver({ to: reader, title: 'Hi', category: 'build' })
-  const statements: Record<string, string> = {
-    '?status=read': 'readBefore',
-    '?status=read&before=9': 'readBefore',
-    '?category=build': 'inboxInCategoriesBefore',
-    '?category=build&category=a%20b&before=9': 'inboxInCategoriesBefore',
-    '?category=build&status=unread': 'unreadInCategoriesBefore',
-    '?category=build&status=read&limit=1&page=9': 'readInCategoriesPage',
-  }
-  for (const [query, name] of Object.entries(statements)) {
-    const sent = []
-    for (const proof of proofs) sent.push(await statementsOf(() => service.list(proof, query)))
-    const isKept = !/before=|page=/.test(query)
-    assert.deepEqual(sent, [['session', name], [isKept ? 'inboxVersion' : name]], query)
+  const firstPages = ['', '?status=unread', '?status=all', '?status=read', '?category=build']
+  const others = ['?page=2&limit=1', '?before=3', '?category=build&category=a%20b&before=9']
+  for (const query of [...firstPages, ...others]) {
+    const sent = await statementsOf(() => service.list(cookie, query))
+    assert.deepEqual([sent.length, sent[0]], [2, 'session'], query)
+    const again = await statementsOf(() => service.list(token, query))
+    assert.deepEqual(again, [firstPages.includes(query) ? 'inboxVersion' : sent[1]], query)
+    await service.deliver({ to: reader, title: 'Hi', category: 'build' })
+    assert.deepEqual(await statementsOf(() => service.list(token, query)), sent.slice(1), query)
   }
 })
 
-test('a request with an ended session or an invalid query reads no page', async (t) => {
-  const service = await startTestService({
-    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
-  })
-  t.after(() => service.stop())
+test('a request with an ended session or an invalid query reads no page', async () => {
+  const service = await serviceHere()
   const reader = await service.user('zoe')
   const cookie = await service.signIn(reader, 'stateful')
   const statusOf = async (query: string) => {
@@ -372,17 +313,7 @@ test('a request with an ended session or an invalid query reads no page', async 
     })
     return [status, sent]
   }
-  for (const query of [
-    '?limit=101',
-    '?limit=0',
-    '?limit=x',
-    '?page=1&before=2',
-    '?status=none',
-    '?category=',
-    '?status=read&status=read',
-    '?other=1',
-    '?page=1&page=1',
-  ])
+  for (const query of ['?limit=101', '?page=1&before=2', '?status=none', '?category=', '?other=1'])
     assert.deepEqual(await statusOf(query), [400, ['session']], query)
   await service.post('/logout', undefined, cookie)
   assert.equal((await statusOf(''))[0], 401)

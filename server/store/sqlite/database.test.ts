@@ -21,46 +21,50 @@ const restore =
 const makeWritable =
   /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
 
-test('refuses a file that is not a database (R6)', async (t) => {
-  for (const text of [
-    'x',
-    'Dear diary, this is not a database.\n'.repeat(500),
-    'SQLite format 3\0',
-  ]) {
-    const path = join(await newFolder(t), 'diary.txt')
-    writeFileSync(path, text)
-    await refuses(path, nameAnother)
-  }
-})
+const ofAnother = (pragma: string) => (path: string) => {
+  const database = new Database(path)
+  database.exec(`${pragma}; create table diary (entry text); insert into diary values ('Hi')`)
+  database.close()
+}
+const strangers: [what: string, make: (path: string) => void, sentence: RegExp][] = [
+  ...['x', 'Dear diary, this is not a database.\n'.repeat(500), 'SQLite format 3\0'].map(
+    (text, n): (typeof strangers)[number] => [
+      `text no. ${n}`,
+      (path) => writeFileSync(path, text),
+      nameAnother,
+    ],
+  ),
+  [
+    'a backup, with the command that restores it',
+    (path) => writeFileSync(path, gzipSync('{"carillon":"backup"}')),
+    /is a backup and was left as it is\. Give it another name, and then restore it: carillon restore NAME --to sqlite:/,
+  ],
+  ...['user_version = 7', 'application_id = 12345', 'journal_mode = wal'].map(
+    (setting): (typeof strangers)[number] => [
+      `a database of another program with ${setting}`,
+      ofAnother(`pragma ${setting}`),
+      nameAnother,
+    ],
+  ),
+  ['a folder', (path) => void mkdirSync(path), /is a folder\. Name a file in the database URL\.$/],
+]
+for (const [what, make, sentence] of strangers)
+  test(`refuses in place of a database: ${what} (R6)`, async (t) => {
+    const path = join(await newFolder(t), 'carillon.db')
+    make(path)
+    await refuses(path, sentence)
+  })
 
-test('a backup in place of the database is refused with the command that restores it', async (t) => {
-  const path = join(await newFolder(t), 'carillon.db')
-  writeFileSync(path, gzipSync('{"carillon":"backup"}'))
-  const remedy =
-    /is a backup and was left as it is\. Give it another name, and then restore it: carillon restore NAME --to sqlite:/
-  await refuses(path, remedy)
-})
-
-test('a folder that cannot be made is refused at once, also in /proc', async () => {
-  const path = '/proc/x/y/carillon.db'
-  await refuses(path, /^\/proc\/x\/y\/carillon\.db cannot be opened/, '', import.meta.dirname)
-})
-
-test('refuses a SQLite database of another program (R6)', async (t) => {
-  const pragmas = [
-    'pragma user_version = 7',
-    'pragma application_id = 12345',
-    'pragma journal_mode = wal',
-  ]
-  for (const pragma of pragmas) {
-    const path = join(await newFolder(t), 'other.db')
-    const database = new Database(path)
-    database.exec(
-      `${pragma}; create table diary (entry text); insert into diary values ('Dear diary')`,
-    )
-    database.close()
-    await refuses(path, nameAnother)
-  }
+test('refuses a path that leads through a file, and a folder that cannot be made, also in /proc', async (t) => {
+  await refuses(
+    '/proc/x/y/carillon.db',
+    /^\/proc\/x\/y\/carillon\.db cannot be opened/,
+    '',
+    import.meta.dirname,
+  )
+  const folder = await newFolder(t)
+  writeFileSync(join(folder, 'file'), 'text')
+  await refuses(join(folder, 'file', 'carillon.db'), /cannot be opened: .*\.$/, '', folder)
 })
 
 test('says that the disk is full if a migration or an upgrade needs more room than there is', async (t) => {
@@ -153,18 +157,6 @@ test('waits for another process that has a new database locked', async (t) => {
     await holder.kill()
     await opening
   }
-})
-
-test('refuses a folder in place of a file', async (t) => {
-  const path = join(await newFolder(t), 'carillon.db')
-  mkdirSync(path)
-  await refuses(path, /is a folder\. Name a file in the database URL\.$/)
-})
-
-test('refuses a path that leads through a file', async (t) => {
-  const folder = await newFolder(t)
-  writeFileSync(join(folder, 'file'), 'text')
-  await refuses(join(folder, 'file', 'carillon.db'), /cannot be opened: .*\.$/, '', folder)
 })
 
 test('says which file or folder to make writable (R4)', async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storeContract } from '../../contract/store.contract.ts'
-import { isUnavailable, newId, refusedId, runs, World } from '../../contract/world.ts'
+import { isUnavailable, newId, runs, World } from '../../contract/world.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
 import { readInbox } from '../../inbox/inbox.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
@@ -66,25 +66,6 @@ test('256 concurrent writes share at most four commits (law 5)', async (t) => {
   assert.ok(shared >= 1 && shared <= 4, `${shared} commits`)
   for (let n = 0; n < 5; n++) await world.send(ann)
   assert.equal(commitsIn(path) - before - shared, 5)
-})
-
-test('a write that fails does not fail the other writes of its commit', async (t) => {
-  await using opened = await openWorld(t)
-  const { world, path } = opened
-  const ann = await world.addUser('ann')
-  await world.send(ann)
-  const before = commitsIn(path)
-  const settled = await Promise.allSettled(
-    Array.from({ length: 9 }, (_, n) =>
-      world.send(ann, 'Hi', { ids: [n === 4 ? refusedId : newId()] }),
-    ),
-  )
-  assert.equal(commitsIn(path) - before, 1)
-  assert.deepEqual(
-    settled.map(({ status }) => status === 'fulfilled'),
-    settled.map((_, n) => n !== 4),
-  )
-  assert.equal((await world.store.read(readInbox, ann.id)).total, 9)
 })
 
 test('a read after a write sees it, even if the read transaction of the turn began before', async (t) => {

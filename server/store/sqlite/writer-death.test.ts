@@ -33,7 +33,7 @@ test('when the writer thread dies, every waiting call is rejected at once and no
   for (const id of [kept ?? '', ...acknowledged]) assert.ok(there.has(id))
 })
 
-test('after the writer thread died, the store reports the failure, refuses writes and still reads', async (t) => {
+test('after the writer thread died, the store reports the failure, refuses writes, still reads, and closes', async (t) => {
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
@@ -46,13 +46,6 @@ test('after the writer thread died, the store reports the failure, refuses write
   await assert.rejects(store.check(), isUnavailable)
   assert.deepEqual(await world.titles(ann), ['Still here'])
   assert.equal((await store.read(findUser, ann.id))?.username, ann.username)
-})
-
-test('the store closes after its writer thread died', async (t) => {
-  await using opened = await openWorld(t)
-  await opened.writer.terminate()
-  await opened.store.failed
-  await opened.store.close()
 })
 
 test('the store closes if its writer thread dies during the last writes', async (t) => {

@@ -14,7 +14,6 @@ import {
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { isSoak } from '../../../tests/support/soak.ts'
 import { CarillonError } from '../../basics/errors.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { openStore, usualPartitions } from '../../open-store.ts'
@@ -29,22 +28,13 @@ import { carillon } from './testing/command.ts'
 import {
   checksumsAt,
   emptyPlace,
-  emptyTables,
-  engines,
   filledPlace,
   onEndpoint,
   report,
-  rowsAt,
   sqliteFile,
 } from './testing/filled.ts'
 import { interrupted, untilInterrupted } from './testing/interrupted.ts'
-import {
-  acceptsWrites,
-  assertContinued,
-  isRefusedAsIncomplete,
-  killedWhileFilling,
-  move,
-} from './testing/moves.ts'
+import { acceptsWrites, move } from './testing/moves.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 
@@ -74,10 +64,14 @@ async function isRefused(
   assert.equal(existsSync(sqliteFile(to)), false)
 }
 
-test('only the owner can read a backup, and no other file is left beside it', async (t) => {
+test('only the owner can read a backup, nothing is left beside it, and a restore changes neither', async (t) => {
   const { file } = await newBackup(t)
   assert.equal((statSync(file).mode & 0o777).toString(8), '600')
   assert.deepEqual(readdirSync(dirname(file)), ['backup'])
+  chmodSync(file, 0o400)
+  const before = contentOf(dirname(file))
+  await restore(file, await emptyPlace(t, 'sqlite'))
+  assert.deepEqual(contentOf(dirname(file)), before)
 })
 
 test('a backup never replaces a file, not even one that is created during the backup', async (t) => {
@@ -133,17 +127,6 @@ test('if the system refuses the file, the error says why, and before any work if
   )
 })
 
-test('the draft of a backup has a different name each time, so an old draft does not prevent a new backup', async (t) => {
-  const folder = await newFolder(t)
-  const drafts: string[] = []
-  for (const name of ['one', 'two'])
-    await writeNewFile(join(folder, name), async (draft) => {
-      drafts.push(draft.split('.').at(-2) ?? '')
-    })
-  assert.notEqual(drafts[0], drafts[1])
-  assert.ok(!drafts.includes(String(process.pid)))
-})
-
 test('a backup that is ended by a signal leaves nothing behind, and one that is killed no file with its name', async (t) => {
   const from = await filledPlace(t, { notifications: 8_000 })
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
@@ -163,6 +146,8 @@ test('a backup that is ended by a signal leaves nothing behind, and one that is 
     assert.deepEqual([exitCode, files], signal === 'SIGKILL' ? [null, ['backup.*.part']] : [1, []])
     if (signal === 'SIGINT')
       assert.match(printed, /carillon: Ended by SIGINT\. Nothing is left of \S+backup\.\n$/)
+    // The draft of the killed one is not in the way.
+    else await backUpFrom(from, join(folder, 'backup'))
   }
 })
 
@@ -174,13 +159,7 @@ test('a restore from a folder or a pipe is refused, and the error says why', asy
     await isRefused(t, { file, why: / is not a file, and restore reads it more than once$/ })
 })
 
-test('a file that is not compressed is refused', async (t) => {
-  const file = join(await newFolder(t), 'backup')
-  writeFileSync(file, 'some text')
-  await isRefused(t, { file, why: / is not a backup of Carillon/ })
-})
-
-test('a backup that is truncated anywhere is refused', async (t) => {
+test('some text, and a backup that is truncated anywhere, are refused', async (t) => {
   const { file } = await newBackup(t)
   const whole = readFileSync(file)
   for (const length of [
@@ -197,6 +176,8 @@ test('a backup that is truncated anywhere is refused', async (t) => {
     writeFileSync(file, whole.subarray(0, length))
     await isRefused(t, { file, why: / is damaged or truncated | is not a backup of Carillon/ })
   }
+  writeFileSync(file, 'some text')
+  await isRefused(t, { file, why: / is not a backup of Carillon/ })
 })
 
 test('a backup that was changed anywhere is refused, even if it was compressed again', async (t) => {
@@ -212,7 +193,7 @@ test('a backup that was changed anywhere is refused, even if it was compressed a
   const edits: ((all: string[]) => string[])[] = [
     (all) => all.toSpliced(2, 1),
     (all) => all.toSpliced(2, 0, all[2] ?? ''),
-    (all) => all.with(2, (all[2] ?? '').replace('hash of', 'hush of')),
+    (all) => all.with(2, withOtherWord(all[2])),
     (all) => all.with(0, (all[0] ?? '').replace('2026', '2025')),
     (all) => all.with(1, (all[1] ?? '').replace('username', 'name')),
     (all) => all.toSpliced(-2, 1),
@@ -230,6 +211,9 @@ test('a backup that was changed anywhere is refused, even if it was compressed a
     await isRefused(t, { file, why: / is damaged or truncated / })
   }
 })
+
+/** In the last column of words. The first row has a blank in each. */
+const withOtherWord = (row = '') => row.replace(/^(.*)" "/, '$1"_"')
 
 function checksumOf(text: string): string {
   return lineOf({ sha256: createHash('sha256').update(text).digest('hex') })
@@ -266,22 +250,19 @@ test('a backup of another schema or file format is refused, and the error says w
 test('what the checksum of the whole file cannot find is found in the database', async (t) => {
   const { file } = await newBackup(t)
   const lines = gunzipSync(readFileSync(file)).toString().split('\n').slice(0, -2)
-  for (const [found, put, why] of [
-    ['"username"', '"username; drop table user"', / has other tables than what is copied to it/],
-    ['hash of', 'hush of', / does not hold what was written to it: the rows of user differ\. /],
+  const columns = (lines[1] ?? '').replace('"username"', '"username; drop table user"')
+  for (const [index, line, why] of [
+    [1, columns, / has other tables than what is copied to it/],
+    [
+      2,
+      withOtherWord(lines[2]),
+      / does not hold what was written to it: the rows of user differ\. /,
+    ],
   ] as const) {
-    const text = `${lines.map((line) => line.replace(found, put)).join('\n')}\n`
+    const text = `${lines.with(index, line).join('\n')}\n`
     writeFileSync(file, gzipSync(text + checksumOf(text)))
     await assert.rejects(restore(file, await emptyPlace(t, 'sqlite')), why)
   }
-})
-
-test('a restore does not change the backup, and creates no file beside it', async (t) => {
-  const { file } = await newBackup(t)
-  chmodSync(file, 0o400)
-  const before = contentOf(dirname(file))
-  await restore(file, await emptyPlace(t, 'sqlite'))
-  assert.deepEqual(contentOf(dirname(file)), before)
 })
 
 test('refuses a target that is not empty and does not change it', async (t) => {
@@ -294,28 +275,6 @@ test('refuses a target that is not empty and does not change it', async (t) => {
     / is not empty, and was left as it is\. Name an empty database\.$/,
   )
   assert.deepEqual(await checksumsAt(to), before)
-})
-
-// Into SQLite; with SOAK=1 into PostgreSQL, too.
-test('a restore that is killed continues with the next call, and until then no program uses the database', async (t) => {
-  const from = await filledPlace(t, { notifications: 8_000 })
-  const expected = await checksumsAt(from)
-  const total = await rowsAt(from)
-  const file = join(await newFolder(t), 'backup')
-  await backUpFrom(from, file)
-  for (const engine of isSoak ? engines : (['sqlite'] as const)) {
-    const { args, to, rows } = await untilInterrupted(async () => {
-      const place = await emptyTables(t, engine)
-      const call = ['restore', file, '--to', place]
-      const left = await killedWhileFilling(call, place)
-      return left === undefined ? undefined : { args: call, to: place, rows: left }
-    })
-    assert.ok(rows > 0 && rows < total, `${rows} of ${total}`)
-    await isRefusedAsIncomplete(to, `carillon restore ${file}`)
-    assertContinued(await carillon(args), { rows, total })
-    assert.deepEqual(await checksumsAt(to), expected)
-    assert.equal(await acceptsWrites(to), true)
-  }
 })
 
 test('a restored backup of a database that is being moved accepts writes', async (t) => {
@@ -391,16 +350,6 @@ test('the commands print what they did, as text or JSON', async (t) => {
     /sealed them: set CARILLON_SECRET_FILE to the file of the secret\n$/,
   )
   assert.deepEqual(JSON.parse(restored.stdout).tables, await checksumsAt(from))
-  const unreachable = await carillon([
-    'restore',
-    file,
-    '--to',
-    'postgres://ann@127.0.0.1:1/nowhere',
-  ])
-  assert.match(
-    unreachable.stderr,
-    /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: No server responds at the address of its URL/m,
-  )
   assert.equal((await carillon(['restore'])).status, 2)
 })
 

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import fc from 'fast-check'
-import { soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
-import { anyAct, Stage } from '../../contract/random/acts.ts'
-import { recount } from '../../contract/random/random.ts'
-import { World } from '../../contract/world.ts'
 import { openStore, usualPartitions as partitions } from '../../open-store.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from './backup.ts'
@@ -65,33 +60,6 @@ test('a backup and a move carry every row between the engines, in each direction
   )
   for (const place of places) assert.deepEqual(await checksumsAt(place), expected, place)
 })
-
-soakTest(
-  'after random acts, what a store reads is the same before and after a move, and counters equal a recount (law 2)',
-  async (t) => {
-    const seed = Date.now() % 1e9
-    t.diagnostic(`seed ${seed}`)
-    for (const [engine, other] of [
-      ['sqlite', 'postgres'],
-      ['postgres', 'sqlite'],
-    ] as const) {
-      const from = await emptyPlace(t, engine)
-      const store = await openAt(from)
-      const stage = await Stage.of(await World.on(store))
-      for (const act of fc.sample(anyAct, { seed, numRuns: 200 }))
-        await stage.perform(stage.turn(act))
-      const before = await Promise.all(stage.people.map((person) => recount(stage.world, person)))
-      await store.close()
-      stage.world.store = await openAt(await moved(t, { from, engine: other }))
-      const after = await Promise.all(stage.people.map((person) => recount(stage.world, person)))
-      assert.deepEqual(after, before)
-      for (const act of fc.sample(anyAct, { seed: seed + 1, numRuns: 50 }))
-        await stage.perform(stage.turn(act))
-      for (const person of stage.people) await recount(stage.world, person)
-      await stage.world.store.close()
-    }
-  },
-)
 
 test('a restored database has a new history, since other changes can reach the same versions again', async (t) => {
   const from = await filledPlace(t)

@@ -1,9 +1,9 @@
 // Other programs may use the database too, and a proxy may drop notices.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { untilSo } from '../../../../tests/support/processes/nodes.ts'
 import { isUnavailable, World } from '../../../contract/world.ts'
 import { readInbox } from '../../../inbox/inbox.store.ts'
 import type { ChangeSignal } from '../../events.ts'
@@ -21,7 +21,7 @@ test('an unknown notice of another program does no harm: it counts as "anything 
   store.onChange((signal) => signals.push(signal))
   const strange = ['hello', '', 'null', '[]', '7', '{"users":5}', '{"users":"ann"}', '{']
   for (const payload of strange) await queryAt(url, `select pg_notify('carillon', '${payload}')`)
-  await until(() => signals.filter(({ about }) => about === 'anything').length >= 5)
+  await untilSo(async () => signals.filter(({ about }) => about === 'anything').length >= 5)
   assert.equal((await store.read(readInbox, '')).version, 0)
   await store.close()
 })
@@ -48,9 +48,9 @@ test('an address that passes no notices is refused at the start, and noticed if 
     return deaf(passing)
   }
   // A second connection shows that the store has noticed.
-  await until(() => connections.size > 1)
+  await untilSo(async () => connections.size > 1)
   proxy.intercept = undefined
-  await until(() => back.length > 0)
+  await untilSo(async () => back.length > 0)
   const afterMs = performance.now() - deafAt
   t.diagnostic(`noticed and back after ${afterMs.toFixed(0)} ms`)
   assert.ok(afterMs < noticedAndBackWithinMs, `${afterMs} ms`)
@@ -107,7 +107,7 @@ test('a read-only database is not ready (Z8)', async () => {
     frozen.url,
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`,
   )
-  await until(async () => (await store.check().catch(isUnavailable)) === true)
+  await untilSo(async () => (await store.check().catch(isUnavailable)) === true)
   await store.close()
   await frozen.drop()
 })
@@ -132,12 +132,4 @@ function withoutNotices(bytes: Buffer): Buffer {
     at = end
   }
   return Buffer.concat(kept)
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = performance.now() + 60_000
-  while (!(await holds())) {
-    assert.ok(performance.now() < giveUpAt, 'the condition was not met within a minute')
-    await sleep(10)
-  }
 }

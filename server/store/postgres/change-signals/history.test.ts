@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import {
   guarded,
@@ -10,6 +9,7 @@ import {
   PostgresServer,
   queryAt,
 } from '../../../../tests/support/postgres.ts'
+import { untilSo } from '../../../../tests/support/processes/nodes.ts'
 import { soakTest } from '../../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { World } from '../../../contract/world.ts'
@@ -161,13 +161,6 @@ test('after a failover to a replica that lagged, a client ahead of it gets a res
   assert.equal(await place.changesAfter(ahead), 'reset')
 })
 
-test('two processes on one database give the same positions', async (t) => {
-  const place = await newPlace(t)
-  const { store } = await openStore(readDatabaseUrl(place.url))
-  t.after(() => store.close())
-  assert.equal(store.history, place.store.history)
-})
-
 /** Through a proxy, with one user. */
 async function newPlace(t: TestContext, at?: string) {
   const made = at === undefined ? await newDatabase() : undefined
@@ -186,14 +179,8 @@ async function newPlace(t: TestContext, at?: string) {
   const caller = { userId: ann.id, validUntil: async () => Number.POSITIVE_INFINITY }
   const whole = { limit: 100, waitMs: 0, signal: new AbortController().signal }
   const read = async (since: string) => JSON.parse(await changes.read(caller, { ...whole, since }))
-  /** Long, since the machine may be busy. */
-  const until = async (isSo: () => boolean | Promise<boolean>) => {
-    const giveUpAt = performance.now() + 60_000
-    while (!(await Promise.resolve(isSo()).catch(() => false))) {
-      assert.ok(performance.now() < giveUpAt, 'it took more than a minute')
-      await sleep(20)
-    }
-  }
+  const until = (isSo: () => boolean | Promise<boolean>) =>
+    untilSo(async () => Promise.resolve(isSo()).catch(() => false))
   const query = async (sql: string) => (await queryAt(url, sql)).rows ?? []
   return {
     url,

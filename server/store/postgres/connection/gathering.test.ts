@@ -3,7 +3,6 @@ import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { at, isUnavailable, type Person, World } from '../../../contract/world.ts'
-import { deliver } from '../../../delivery/delivery.store.ts'
 import { readInbox } from '../../../inbox/inbox.store.ts'
 import { markRead } from '../../../inbox/marks.store.ts'
 import { openPostgresStore } from '../store.ts'
@@ -198,16 +197,4 @@ test('a batch locks the inboxes before the counts of their categories, in the or
   await Promise.all(sent)
   await client.query(waitBriefly)
   await client.end()
-})
-
-test('closing the store completes the deliveries that wait', async () => {
-  const closing = await openPostgresStore(url, { partitions: 3 })
-  const ann = await world.addUser('ben')
-  const deliveries = Array.from({ length: 200 }, (_, n) =>
-    closing.store.write(deliver, world.letter({ to: [ann], title: `${n}` })),
-  )
-  await closing.store.close()
-  assert.equal((await Promise.all(deliveries)).length, 200)
-  assert.equal((await store.read(readInbox, ann.id)).total, 200)
-  await assert.rejects(closing.store.write(deliver, world.letter({ to: [ann] })), isUnavailable)
 })

@@ -41,28 +41,47 @@ function asRole(role: string, password = ''): (url: URL) => void {
   return (url) => Object.assign(url, { username: role, password })
 }
 
-test('a wrong or missing password is named in the error', async () => {
-  await refuses(
+const me = `postgres://me:${secret}`
+const refusals: [what: string, url: string, sentence: RegExp][] = [
+  [
+    'a wrong password',
     urlWith(asRole(guarded.role, secret)),
     /^PostgreSQL refuses the password\. Correct CARILLON_DATABASE_URL/,
-  )
-  await refuses(
+  ],
+  [
+    'a missing password',
     urlWith(asRole(guarded.role)),
     /^PostgreSQL requires a password\. Add it to CARILLON_DATABASE_URL/,
-  )
-})
-
-test('a role that does not exist or may not log in is named in the error', async () => {
-  await refuses(
+  ],
+  [
+    'a role that does not exist',
     urlWith(asRole('no-such-role', secret)),
     /^PostgreSQL refuses this user\. Correct CARILLON_DATABASE_URL/,
-  )
-})
-
-test('a database that does not exist is named in the error', async () => {
-  const missing = urlWith((url) => Object.assign(url, { pathname: '/mislaid', password: secret }))
-  await refuses(missing, /^This database does not exist\. Make it with createdb/)
-})
+  ],
+  [
+    'a database that does not exist',
+    urlWith((url) => Object.assign(url, { pathname: '/mislaid', password: secret })),
+    /^This database does not exist\. Make it with createdb/,
+  ],
+  ['an unknown host', `${me}@nowhere.invalid/carillon`, /^The host of CARILLON_DATABASE_URL/],
+  [
+    'a port without a server',
+    `${me}@localhost:${free}/carillon`,
+    /^No server responds at the address of CARILLON_DATABASE_URL\./,
+  ],
+  [
+    'an invalid URL',
+    `${me}@127.0.0.1:99999/carillon`,
+    /^CARILLON_DATABASE_URL is not a URL\. Write /,
+  ],
+  ...[bare, database].map(({ url }): [string, string, RegExp] => [
+    `a role without rights ${url === bare.url ? 'to make tables' : 'on the tables'}`,
+    urlWith(asRole(guarded.role, guarded.password), url),
+    /^This role has too few rights\..* grant create on schema public to/,
+  ]),
+]
+for (const [what, url, sentence] of refusals)
+  test(`${what} is named in the error`, () => refuses(url, sentence))
 
 test('a database for which pg_hba.conf has no line may be missing: the error does not blame the user', () => {
   const refused = new pg.DatabaseError(
@@ -77,19 +96,6 @@ test('a database for which pg_hba.conf has no line may be missing: the error doe
     failure.message,
     /^pg_hba\.conf allows this user no connection to this database\. Does the database exist\?/,
   )
-})
-
-test('an unknown host, and a port without a server, are named in the error', async () => {
-  await refuses(
-    `postgres://me:${secret}@nowhere.invalid/carillon`,
-    /^The host of CARILLON_DATABASE_URL/,
-  )
-  const port = String(await freePort())
-  for (const hostname of ['127.0.0.1', 'localhost'])
-    await refuses(
-      urlWith((url) => Object.assign(url, { hostname, port, password: secret })),
-      /^No server responds at the address of CARILLON_DATABASE_URL\./,
-    )
 })
 
 test('a start waits for a server that is down, reports why, and continues when the server responds', async (t) => {
@@ -130,13 +136,6 @@ test('a start gives up at its time limit; it waits only for a server that cannot
   )
 })
 
-test('an invalid URL is named in the error', async () => {
-  await refuses(
-    `postgres://me:${secret}@127.0.0.1:99999/carillon`,
-    /^CARILLON_DATABASE_URL is not a URL\. Write /,
-  )
-})
-
 test('a server that is not PostgreSQL, or never responds, is named in the error after a few seconds', async (t) => {
   const startedAt = performance.now()
   const refused = ['HTTP/1.1 400 Bad Request\r\n\r\n', ''].map(async (greeting) => {
@@ -173,12 +172,6 @@ test('a server that is too old is named in the error', async () => {
     proxy.urlFor(database.url),
     /^This PostgreSQL is too old: Carillon needs version 15 or later\. Upgrade PostgreSQL\.$/,
   )
-})
-
-test('a role without rights is named in the error, whether the schema exists or not', async () => {
-  const rights = /^This role has too few rights\..* grant create on schema public to/
-  for (const { url } of [bare, database])
-    await refuses(urlWith(asRole(guarded.role, guarded.password), url), rights)
 })
 
 test('a server without a free connection is named in the error', async (t) => {

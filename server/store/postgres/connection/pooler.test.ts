@@ -11,8 +11,8 @@ import { readInbox } from '../../../inbox/inbox.store.ts'
 import { openStore } from '../../../open-store.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from '../../transfer/backup.ts'
-import { moveDatabase } from '../../transfer/move.ts'
 import { checksumsAt, emptyPlace, filledPlace, report } from '../../transfer/testing/filled.ts'
+import { acceptsWrites, move } from '../../transfer/testing/moves.ts'
 import { poolingOf } from './opening.ts'
 import { openPool } from './pool.ts'
 
@@ -75,69 +75,55 @@ test('a connection has the same settings behind a pooler, whatever the URL says'
   assert.deepEqual(await of(`${url}?${options}`), usual)
 })
 
-for (const mode of ['transaction', 'statement'] as const)
-  for (const size of [1, 2, 3, 20])
-    for (const isInTurns of [false, true])
-      test(`${mode} mode is refused at the start, with ${size} connections, lent ${isInTurns ? 'in turn' : 'latest first'}`, async () => {
-        await using pooler = await Pooler.before(port, { mode, size, isInTurns })
-        const through = pooler.urlFor(url)
-        await assert.rejects(openStore(readDatabaseUrl(through)), (error) => {
-          assert.ok(isUnavailable(error))
-          assert.match(
-            error.message,
-            /^The pooler in front of PostgreSQL lends .* Set pool_mode = session in pgbouncer\.ini, or [^\n]+\.$/,
-          )
-          return true
-        })
-        const { findings } = await examinePostgres(through, Date.now)
-        const [finding] = findings.filter(({ check }) => check === 'pooler')
-        assert.equal(finding?.state, 'fault')
-        assert.match(finding?.found ?? '', /^it lends a connection for one transaction/)
-      })
-
-for (const mode of ['transaction', 'statement'] as const)
-  test(`move and restore refuse ${mode} mode before they start, as source and as target`, async (t) => {
-    await using pooler = await Pooler.before(port, { mode })
+const lent = [
+  { mode: 'transaction', size: 1, isInTurns: false },
+  { mode: 'transaction', size: 2, isInTurns: true },
+  { mode: 'transaction', size: 20, isInTurns: false },
+  { mode: 'transaction', size: 20, isInTurns: true },
+  { mode: 'statement', size: 1, isInTurns: false },
+  { mode: 'statement', size: 3, isInTurns: true },
+] as const
+for (const { mode, size, isInTurns } of lent)
+  test(`${mode} mode is refused at the start, with ${size} connections, lent ${isInTurns ? 'in turn' : 'latest first'}`, async () => {
+    await using pooler = await Pooler.before(port, { mode, size, isInTurns })
     const through = pooler.urlFor(url)
-    const folder = await newFolder(t)
-    const from = await filledPlace(t)
-    const file = join(folder, 'backup.gz')
-    await backUp({ from: readDatabaseUrl(from), file, at: '2026-01-01T00:00:00.000Z', report })
-    const move = (way: { from: string; to: string }) =>
-      moveDatabase({
-        from: readDatabaseUrl(way.from),
-        to: readDatabaseUrl(way.to),
-        partitions: 1,
-        id: 'm1',
-        now: () => 0,
-        report,
-      })
-    const refused =
-      /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
-    await assert.rejects(move({ from, to: through }), refused)
-    await assert.rejects(move({ from: through, to: `sqlite:${join(folder, 'new.db')}` }), refused)
-    await assert.rejects(
-      restoreBackup({ file, to: readDatabaseUrl(through), partitions: 1, report }),
-      refused,
-    )
-    // The source of the refused move still accepts writes.
-    const { store } = await openStore(readDatabaseUrl(from))
-    await World.on(store)
-    await store.close()
+    await assert.rejects(openStore(readDatabaseUrl(through)), (error) => {
+      assert.ok(isUnavailable(error))
+      assert.match(
+        error.message,
+        /^The pooler in front of PostgreSQL lends .* Set pool_mode = session in pgbouncer\.ini, or [^\n]+\.$/,
+      )
+      return true
+    })
+    const { findings } = await examinePostgres(through, Date.now)
+    const [finding] = findings.filter(({ check }) => check === 'pooler')
+    assert.equal(finding?.state, 'fault')
+    assert.match(finding?.found ?? '', /^it lends a connection for one transaction/)
   })
+
+test('move and restore refuse transaction mode before they start, as source and as target', async (t) => {
+  await using pooler = await Pooler.before(port, { mode: 'transaction' })
+  const through = pooler.urlFor(url)
+  const folder = await newFolder(t)
+  const from = await filledPlace(t)
+  const file = join(folder, 'backup.gz')
+  await backUp({ from: readDatabaseUrl(from), file, at: '2026-01-01T00:00:00.000Z', report })
+  const refused =
+    /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
+  await assert.rejects(move(from, through), refused)
+  await assert.rejects(move(through, `sqlite:${join(folder, 'new.db')}`), refused)
+  await assert.rejects(
+    restoreBackup({ file, to: readDatabaseUrl(through), partitions: 1, report }),
+    refused,
+  )
+  assert.equal(await acceptsWrites(from), true)
+})
 
 test('session mode: a move through the pooler carries every row', async (t) => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   const from = await filledPlace(t)
   const empty = await emptyPlace(t, 'postgres')
-  await moveDatabase({
-    from: readDatabaseUrl(from),
-    to: readDatabaseUrl(pooler.urlFor(empty)),
-    partitions: 1,
-    id: 'm2',
-    now: () => 0,
-    report,
-  })
+  await move(from, pooler.urlFor(empty))
   assert.deepEqual(await checksumsAt(empty), await checksumsAt(from))
 })
 
@@ -154,10 +140,7 @@ test('a server without a pooler, and a pooler in session mode, are always recogn
   )
 })
 
-test('doctor finds a pooler in session mode in order; a start with one connection is refused', async () => {
-  await using pooler = await Pooler.before(port, { mode: 'session' })
-  const { findings } = await examinePostgres(pooler.urlFor(url), Date.now)
-  assert.equal(findings.find(({ check }) => check === 'pooler')?.state, 'ok')
+test('a start through a pooler in session mode with one connection is refused', async () => {
   await using single = await Pooler.before(port, { mode: 'session', size: 1 })
   await assert.rejects(
     openStore(readDatabaseUrl(single.urlFor(url))),
@@ -168,7 +151,6 @@ test('doctor finds a pooler in session mode in order; a start with one connectio
 
 for (const [size, found] of [
   [1, /^more connections that it has for this role: 1; .* needs 11$/],
-  [2, /for this role: 2;/],
   [10, /for this role: 10;/],
   [11, /^it is in session mode/],
 ] as const)

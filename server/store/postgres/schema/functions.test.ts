@@ -16,6 +16,18 @@ import { migrate } from './migrate.ts'
 
 const folder = new URL('../functions/', import.meta.url)
 
+const otherText = `create or replace function
+  mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[], untils text[])
+  returns text[] language sql as $$ select '{absent}'::text[] $$`
+
+const program = knownFunctions()
+const labelOf = (version: string) => `carillon functions ${version} 0123456789abcdef`
+
+type Asked = Parameters<typeof needsFunctions>[0]
+type Query = (sql: string) => Promise<Record<string, unknown>[]>
+const ours = "from pg_proc where pronamespace = 'public'::regnamespace order by proname"
+const textsOf = (query: Query) => query(`select proname, prosrc, proargnames ${ours}`)
+
 test('R9: sessions end while their sign-out waits for a migration that adds a column to their table', async (t) => {
   const { url, query } = await database(t)
   const { store } = await openStore(readDatabaseUrl(url))
@@ -55,41 +67,35 @@ test('every function is PL/pgSQL, since Citus cannot plan an SQL function that h
   )
 })
 
-test('a start creates the functions if the database has none, those of an older version, or another text of this version', async (t) => {
-  const { url, query } = await database(t)
-  const current = await textsOf(query)
-  const older = '0.0.99'
-  for (const label of [
-    'null',
-    ...[older, program.version].map((version) => `'${labelOf({ version })}'`),
-  ]) {
+const labels: [found: string, label: string, isReplaced: boolean][] = [
+  ['no label', 'null', true],
+  ['those of an older version', `'${labelOf('0.0.99')}'`, true],
+  ['another text of this version', `'${labelOf(program.version)}'`, true],
+  ['those of a newer version', `'${labelOf('99.0.0')}'`, false],
+]
+for (const [found, label, isReplaced] of labels)
+  test(`a start ${isReplaced ? 'replaces' : 'leaves'} the functions if the database has ${found}`, async (t) => {
+    const { url, query } = await database(t)
+    const current = await textsOf(query)
     await query(`${otherText}; comment on table migration is ${label}`)
-    assert.notDeepEqual(await textsOf(query), current)
+    const others = await textsOf(query)
+    assert.notDeepEqual(others, current)
     await open(url)
-    assert.deepEqual(await textsOf(query), current)
-  }
-})
+    assert.deepEqual(await textsOf(query), isReplaced ? current : others)
+  })
 
 test('a start on a database with the current functions changes nothing, so it waits for no lock', async (t) => {
   const { url, query } = await database(t)
   await open(url)
-  const before = await rowsOf(query)
+  const before = await query(`select oid, xmin ${ours}`)
   await open(url)
-  assert.deepEqual(await rowsOf(query), before)
-})
-
-test('a node of an older version leaves the functions of a newer one as they are', async (t) => {
-  const { url, query } = await database(t)
-  await query(`${otherText}; comment on table migration is '${labelOf({ version: '99.0.0' })}'`)
-  const before = await rowsOf(query)
-  await open(url)
-  assert.deepEqual(await rowsOf(query), before)
+  assert.deepEqual(await query(`select oid, xmin ${ours}`), before)
 })
 
 test('versions are compared by their three numbers, and not by their texts', async (t) => {
   const { query } = await database(t)
   const isCreated = async ({ found, by }: { found: string; by: string }) => {
-    await query(`comment on table migration is '${labelOf({ version: found })}'`)
+    await query(`comment on table migration is '${labelOf(found)}'`)
     const asked = {
       query: async (text: string) => ({ rows: await query(text) }),
     } as unknown as Asked
@@ -155,20 +161,6 @@ test('if a function cannot be created, its migration is rolled back with it', as
   assert.deepEqual(await query('select name from migration'), [{ name: '0001-schema' }])
   assert.deepEqual(await query("select 1 from pg_tables where tablename = 'more'"), [])
 })
-
-const otherText = `create or replace function
-  mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[], untils text[])
-  returns text[] language sql as $$ select '{absent}'::text[] $$`
-
-const program = knownFunctions()
-const labelOf = ({ version }: { version: string }) =>
-  `carillon functions ${version} 0123456789abcdef`
-
-type Asked = Parameters<typeof needsFunctions>[0]
-type Query = (sql: string) => Promise<Record<string, unknown>[]>
-const ours = "from pg_proc where pronamespace = 'public'::regnamespace order by proname"
-const textsOf = (query: Query) => query(`select proname, prosrc, proargnames ${ours}`)
-const rowsOf = (query: Query) => query(`select oid, xmin ${ours}`)
 
 async function database(
   t: TestContext,

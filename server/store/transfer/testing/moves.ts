@@ -116,16 +116,3 @@ export async function isRefusedAsIncomplete(url: string, call: string): Promise<
   assert.equal(status, 1)
   assert.ok(stdout.includes(call), stdout)
 }
-
-/** In a transaction of another process. */
-export async function isFilling(url: string): Promise<boolean> {
-  const filling =
-    "select from pg_stat_activity where datname = current_database() and query like 'insert into %unnest%'"
-  if (url.startsWith('postgres:')) return (await queryAt(url, filling)).rows.length > 0
-  try {
-    await run(url, 'pragma busy_timeout = 0; begin immediate; rollback')
-    return false
-  } catch {
-    return true
-  }
-}
