@@ -396,72 +396,6 @@ test('readAll of a list with a category marks that category in every list, and u
 const titlesOf = (list: InboxList) =>
   list.getSnapshot().items.map(({ title }) => title.replace('Number ', ''))
 
-test('what a reader archives, snoozes or removes leaves each list at once, and is in its other list, on every device', async () => {
-  const ann = await service.user()
-  const [four = '', three = '', two = ''] = await deliver(ann, 4)
-  const { carillon } = await device(ann)
-  const { open } = carillon.inbox
-  const list = open()
-  const archived = open({ status: 'archived' })
-  const snoozed = open({ status: 'snoozed' })
-  const other = await device(ann)
-  const elsewhere = other.carillon.inbox.open()
-  const archivedElsewhere = other.carillon.inbox.open({ status: 'archived' })
-  await until(() => [list, archived, snoozed, elsewhere, archivedElsewhere].every(isLive))
-  const acts = [
-    list.archive(four),
-    list.snooze(three, new Date(service.now() + 60_000).toISOString()),
-    list.remove(two),
-  ]
-  assert.deepEqual([titlesOf(list), titlesOf(archived), titlesOf(snoozed)], [['1'], ['4'], ['3']])
-  const { total, unread, unseen } = list.getSnapshot()
-  assert.deepEqual([total, unread, unseen, archived.getSnapshot().total], [1, 1, 1, 1])
-  const refused = await failureOf(list.archive('01900000-0000-7000-8000-000000000000'))
-  assert.ok(isCarillonError(refused, 'NOT_FOUND'))
-  await Promise.all(acts)
-  await until(
-    () => elsewhere.getSnapshot().unseen === 1 && titlesOf(archivedElsewhere).length === 1,
-  )
-  assert.deepEqual([titlesOf(elsewhere), titlesOf(list), titlesOf(archived)], [['1'], ['1'], ['4']])
-  assert.deepEqual(await carillon.inbox.counts(), {
-    total: 1,
-    unread: 1,
-    unseen: 1,
-    archived: 1,
-    snoozed: 1,
-    categories: {},
-  })
-})
-
-test('what was snoozed comes back as the newest, unread and unseen, in every list', async () => {
-  const ann = await service.user()
-  const [, first = ''] = await deliver(ann, 2)
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open()
-  const snoozed = carillon.inbox.open({ status: 'snoozed' })
-  await until(() => isLive(list) && isLive(snoozed))
-  await list.seen()
-  await list.snooze(first, new Date(service.now() + 60_000).toISOString())
-  await until(() => titlesOf(snoozed).join() === '1' && list.getSnapshot().unseen === 0)
-  service.pass(60_001)
-  await until(() => titlesOf(list).join() === '1,2' && titlesOf(snoozed).length === 0)
-  const { items, total, unread, unseen } = list.getSnapshot()
-  assert.deepEqual([items[0]?.read, items[0]?.seq, total, unread, unseen], [false, 3, 2, 2, 1])
-})
-
-test('a refused act is taken back: the notification is at its place again', async () => {
-  const ann = await service.user()
-  const [newest = ''] = await deliver(ann, 2)
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open()
-  await until(() => isLive(list))
-  const shown = list.getSnapshot()
-  const snoozing = list.snooze(newest, '2020-01-01T00:00:00.000Z')
-  assert.deepEqual([titlesOf(list), list.getSnapshot().unread], [['1'], 1])
-  assert.ok(isCarillonError(await failureOf(snoozing), 'INVALID_REQUEST'))
-  assert.deepEqual(list.getSnapshot(), shown)
-})
-
 test('a security notice that the user deletes, snoozes or archives with all others is back in the list at once, with the reason', async () => {
   const ann = await service.user()
   await deliver(ann, 1)
@@ -515,33 +449,6 @@ test('an act that empties a page requests the next items, and what the reader pu
   await putBack
   await until(() => list.getSnapshot().items[1]?.archivedAt === null)
   assert.deepEqual([titlesOf(list), list.getSnapshot().newer], [['4', '3', '2', '1'], []])
-})
-
-test('archiveRead leaves what is unread, and undo takes back exactly that', async () => {
-  const ann = await service.user()
-  const [, second = '', third = ''] = await deliver(ann, 4)
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open({ limit: 2 })
-  const archived = carillon.inbox.open({ status: 'archived' })
-  const other = (await device(ann)).carillon.inbox.open()
-  await until(() => [list, archived, other].every(isLive))
-  await Promise.all([list.archive(third), list.read(second)])
-  await list.archiveRead()
-  await until(() => titlesOf(archived).join() === '3,2' && titlesOf(other).join() === '4,1')
-  await until(() => titlesOf(list).join() === '4,1')
-  assert.deepEqual([list.getSnapshot().total, list.getSnapshot().unread], [2, 2])
-  const undone = list.undo()
-  assert.deepEqual([list.getSnapshot().total, titlesOf(archived)], [3, ['2']])
-  await undone
-  await until(() => titlesOf(other).join() === '4,3,1' && titlesOf(list).join() === '4,3,1')
-  assert.deepEqual(await carillon.inbox.counts(), {
-    total: 3,
-    unread: 2,
-    unseen: 3,
-    archived: 1,
-    snoozed: 0,
-    categories: {},
-  })
 })
 
 test('seen sets unseen to what arrived after the newest item, on every device, and sends nothing if there is none', async () => {

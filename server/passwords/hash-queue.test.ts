@@ -108,14 +108,6 @@ test('addresses take turns, and within an address its accounts do', async () => 
   assert.deepEqual(started, ['first', 'a1', 'c1', 'b1', 'c2', 'a2', 'b2', 'a3'])
 })
 
-test('attempts of different addresses and accounts run first come, first served', async () => {
-  const { attempt, end, started } = queue({ maxAtOnce: 1 })
-  const names = ['one', 'two', 'three', 'four']
-  for (const name of names) attempt(name, name, name)
-  await end(4)
-  assert.deepEqual(started, names)
-})
-
 test('a full queue refuses the oldest of the address with the most waiting', async () => {
   const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 5 })
   attempt('running', 'A', 'ann')
