@@ -99,7 +99,7 @@ test('a character split between two chunks is complete, and invalid UTF-8 become
 
 test('an event of more than 8 Mi characters is refused, in one line or in many; a shorter one is accepted', () => {
   const piece = encoder.encode('x'.repeat(2 ** 20))
-  const lines = encoder.encode('data: x\n'.repeat(2 ** 17))
+  const lines = encoder.encode(`data: ${'x'.repeat(1_023)}\n`.repeat(2 ** 10))
   const line = encoder.encode('data: ')
   const end = encoder.encode('\n\n')
   const feed = (...pieces: Uint8Array[]) => {
@@ -107,7 +107,7 @@ test('an event of more than 8 Mi characters is refused, in one line or in many; 
     return pieces.flatMap((bytes) => parser.push(bytes)).length
   }
   assert.throws(() => feed(line, ...Array(9).fill(piece)), RangeError)
-  assert.throws(() => feed(...Array(40).fill(lines)), RangeError)
+  assert.throws(() => feed(...Array(9).fill(lines)), RangeError)
   assert.equal(
     feed(
       ...Array(5)

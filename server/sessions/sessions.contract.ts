@@ -36,12 +36,6 @@ export function sessionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('never creates a session from a secret that it did not store (S3)', async ({ store }) => {
-    assert.equal(await store.read(findSession, madeUp), undefined)
-    await store.write(touchSession, { ...madeUp, at: at(1) })
-    assert.equal(await store.read(findSession, madeUp), undefined)
-  })
-
   promise(
     'a rotated session is found by its new cookie, and by every older one only as replaced (S17)',
     async (world) => {

@@ -11,7 +11,6 @@ import {
   findUser,
   findUserByUsername,
   findUsersByEmail,
-  listUsers,
   rehashPassword,
   updateUser,
 } from '../users.store.ts'
@@ -134,23 +133,6 @@ export function userPromises(promise: PromiseOf): void {
         winners.map(({ id }) => id),
         [(await store.read(findCredentials, 'ann'))?.id],
       )
-    },
-  )
-
-  promise(
-    'lists users ordered by id, starting after an id, at most `limit` of them',
-    async (world) => {
-      const people = await world.addUsers(11)
-      const listed: string[] = []
-      for (;;) {
-        const users = await world.store.read(listUsers, { after: listed.at(-1) ?? '', limit: 3 })
-        assert.ok(users.length <= 3)
-        if (users.length === 0) break
-        listed.push(...users.map(({ id }) => id))
-      }
-      assert.deepEqual(listed, people.map(({ id }) => id).sort())
-      const [first] = await world.store.read(listUsers, { after: '', limit: 1 })
-      assert.deepEqual(first, await world.store.read(findUser, first?.id ?? ''))
     },
   )
 
