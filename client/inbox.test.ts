@@ -44,45 +44,6 @@ test('iterate yields all notifications, newest first, and requests a page only w
   }
 })
 
-test('list and iterate take a status and one or several categories', async () => {
-  const ann = await service.user()
-  const { inbox } = await signedIn(service, ann, 'stateless')
-  const [order = ''] = await deliver(ann, 2, 'orders')
-  const [news = ''] = await deliver(ann, 1, 'a b&c')
-  await deliver(ann, 1)
-  await inbox.read(order)
-  assert.equal((await inbox.list({ status: 'all' })).total, 4)
-  assert.deepEqual(
-    (await inbox.list({ category: 'a b&c' })).items.map(({ id }) => id),
-    [news],
-  )
-  assert.deepEqual(
-    (await inbox.list({ category: ['orders'], status: 'read' })).items.map(({ id }) => id),
-    [order],
-  )
-  assert.equal((await inbox.list({ category: [] })).total, 4)
-  const both = inbox.iterate({ category: ['orders', 'a b&c'], status: 'unread', limit: 1 })
-  assert.deepEqual(await Array.fromAsync(both, ({ category }) => category), ['a b&c', 'orders'])
-})
-
-test('changes returns what has changed since a version and since a position', async () => {
-  const ann = await service.user()
-  const { inbox } = await signedIn(service, ann, 'stateless')
-  const [first = '', second = ''] = await deliver(ann, 3)
-  const one = known(await inbox.changes({ since: 0, limit: 2 }))
-  assert.deepEqual([one.created.map(({ id }) => id), one.hasMore], [[first, second], true])
-  const two = known(await inbox.changes({ since: one.position }))
-  assert.deepEqual([two.created.length, two.hasMore, two.version], [1, false, 3])
-  await inbox.read(first)
-  await inbox.readAll({ through: second })
-  const three = known(await inbox.changes({ since: two.position }))
-  assert.deepEqual(
-    [three.changed.map(({ id }) => id), three.readAlls.map(({ through }) => through)],
-    [[first], [second]],
-  )
-  assert.deepEqual(await inbox.changes({ since: 4_000 }), { reset: true })
-})
-
 test('changes with wait returns after a change, and an abort ends the wait', async () => {
   const ann = await service.user()
   const { inbox } = await signedIn(service, ann, 'stateless')

@@ -115,27 +115,6 @@ test('a component shows the inbox and its changes, and its acts are sent', async
   assert.deepEqual(await fails(opened), [])
 })
 
-test('a component that reads the categories has their labels and counts, and one that does not causes no request', async (t) => {
-  const opened = await open(t)
-  const requests: string[] = []
-  opened.page.on('request', (request) => requests.push(new URL(request.url()).pathname))
-  for (const category of ['orders', 'chat'])
-    await service.deliver({ to: opened.user, title: 'New', category })
-  await show(opened)
-  await shows(opened, '2 unread, live; New; New')
-  assert.ok(!requests.includes('/api/notifications/counts'))
-  const are = (expected: object) =>
-    opened.page.waitForFunction(
-      (wanted) => JSON.stringify(react.inboxes[0]?.categories) === wanted,
-      JSON.stringify(expected),
-    )
-  const chat = { label: 'chat', total: 1, unread: 1 }
-  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
-  await opened.page.evaluate(() => react.inboxes[0]?.archive(react.inboxes[0].items[1]?.id ?? ''))
-  await are({ chat, orders: { label: 'orders', total: 0, unread: 0 } })
-  assert.deepEqual(await fails(opened), [])
-})
-
 test('a component that is added later shows the open list in its first render', async (t) => {
   const opened = await open(t, ['First'])
   await show(opened)

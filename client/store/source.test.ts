@@ -56,6 +56,16 @@ async function deliver(to: TestUser, count: number) {
   return ids.reverse()
 }
 
+/** The list of a user with that many notifications. */
+async function live(count: number, options?: OpenOptions) {
+  const ann = await service.user()
+  const ids = await deliver(ann, count)
+  const reader = await device(ann)
+  const list = reader.carillon.inbox.open(options)
+  await until(() => isLive(list))
+  return { ann, ids, list, ...reader }
+}
+
 test('ten lists with equal options cause one list request and one stream, also if one is closed and opened again at once', async () => {
   const ann = await service.user()
   await deliver(ann, 3)
@@ -118,11 +128,7 @@ test('after sign-out the list is empty; after a sign-in of another user it has n
 })
 
 test('more requests the next page once, and without a change the snapshot stays the same object', async () => {
-  const ann = await service.user()
-  const ids = await deliver(ann, 5)
-  const { carillon, count } = await device(ann)
-  const list = carillon.inbox.open({ limit: 2 })
-  await until(() => isLive(list))
+  const { ids, count, list } = await live(5, { limit: 2 })
   assert.deepEqual([list.getSnapshot().items.length, list.getSnapshot().hasMore], [2, true])
   await Promise.all([list.more(), list.more()])
   assert.deepEqual(
@@ -138,10 +144,7 @@ test('more requests the next page once, and without a change the snapshot stays 
 })
 
 test('200 notifications cause few snapshots, and a list that is not held keeps at most 100 more than its pages', async () => {
-  const ann = await service.user()
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open({ limit: 5 })
-  await until(() => isLive(list))
+  const { ann, list } = await live(0, { limit: 5 })
   let snapshots = 0
   list.subscribe(() => snapshots++)
   const startedAt = performance.now()
@@ -192,10 +195,7 @@ test('invalid options throw a TypeError, and other lists stay live', async () =>
 })
 
 test('a listener that acts, or that ends another subscription, leaves no listener with an older snapshot', async () => {
-  const ann = await service.user()
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open()
-  await until(() => isLive(list))
+  const { ann, list } = await live(0)
   list.subscribe(({ items, unread }) => {
     end()
     if (unread) void list.read(items[0]?.id ?? '')
@@ -279,11 +279,11 @@ test('undo puts back unread what no list of the page had loaded when it was arch
 })
 
 test('a removal is final: undo throws CONFLICT, and takes back no act before it', async () => {
-  const ann = await service.user()
-  const [second = '', first = ''] = await deliver(ann, 2)
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open()
-  await until(() => isLive(list))
+  const {
+    ids: [second = '', first = ''],
+    carillon,
+    list,
+  } = await live(2)
   await list.archive(second)
   await list.remove(first)
   const refused = await failureOf(list.undo())
@@ -292,11 +292,12 @@ test('a removal is final: undo throws CONFLICT, and takes back no act before it'
 })
 
 test('undo takes back the last act that was not refused, also one whose outcome was open when another followed', async () => {
-  const ann = await service.user()
-  const [second = '', first = ''] = await deliver(ann, 2)
-  const { carillon, count } = await device(ann)
-  const list = carillon.inbox.open()
-  await until(() => isLive(list))
+  const {
+    ids: [second = '', first = ''],
+    carillon,
+    count,
+    list,
+  } = await live(2)
   const refused = () => list.archive(crypto.randomUUID())
   const outcomes = await Promise.allSettled([
     list.archive(first),
@@ -436,11 +437,10 @@ test('a security notice that the user deletes, snoozes or archives with all othe
 })
 
 test('an act that empties a page requests the next items, and what the reader puts back is at its place in a held list', async () => {
-  const ann = await service.user()
-  const [, second = ''] = await deliver(ann, 4)
-  const { carillon } = await device(ann)
-  const list = carillon.inbox.open({ limit: 3 })
-  await until(() => isLive(list))
+  const {
+    ids: [, second = ''],
+    list,
+  } = await live(4, { limit: 3 })
   list.hold(true)
   await list.archive(second)
   await until(() => titlesOf(list).join() === '4,2,1')
@@ -451,7 +451,7 @@ test('an act that empties a page requests the next items, and what the reader pu
   assert.deepEqual([titlesOf(list), list.getSnapshot().newer], [['4', '3', '2', '1'], []])
 })
 
-test('seen sets unseen to what arrived after the newest item, on every device, and sends nothing if there is none', async () => {
+test('seen sets unseen to what arrived after the newest item, and sends nothing if there is none', async () => {
   const ann = await service.user()
   await deliver(ann, 2)
   const { carillon, count } = await device(ann)

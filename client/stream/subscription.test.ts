@@ -1,6 +1,5 @@
 // A test server can misbehave. live-stream.test.ts has a real service.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { soakTest } from '../../tests/support/soak.ts'
@@ -70,16 +69,6 @@ test('after a connection ends within an event, the client resumes after the last
   assert.deepEqual(
     server.streams.map(({ since }) => since),
     [null, positionOf(2), positionOf(3)],
-  )
-})
-
-test('the first connection starts at the position in `since`', async () => {
-  await using server = await StreamServer.with((stream) => stream.greet(7).notify(8))
-  await received(subscribe(server, { since: positionOf(7) }), 1)
-  await received(subscribe(server, { since: 7 }), 1)
-  assert.deepEqual(
-    server.streams.map(({ since }) => since),
-    [positionOf(7), '7'],
   )
 })
 
@@ -274,18 +263,6 @@ for (const status of [200, 401, 403, 404])
     assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'created 1'])
   })
 
-test('after an event that is too long the client reconnects', async () => {
-  const endless = async (stream: Stream) => {
-    stream.greet(0).write('data: ')
-    for (let sent = 0; sent < 10 && !stream.response.destroyed; sent++)
-      if (!stream.response.write('x'.repeat(2 ** 20)))
-        await Promise.race([once(stream.response, 'drain'), stream.closed])
-    await stream.closed
-  }
-  await using server = await StreamServer.with(endless, (stream) => stream.greet(0).notify(1))
-  assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 0', 'created 1'])
-})
-
 test('after a revoked session the client tries once more, then throws UNAUTHORIZED with the reason', async () => {
   await using server = await StreamServer.with(
     (stream) => stream.greet(3).notify(4).write(sessionEndedText('revoked')).end(),
@@ -316,14 +293,6 @@ for (const pauseMs of [0, 10])
     // The first reconnect is at once, then come these delays.
     assert.ok(tookMs >= 100 + 200 + 400 - 10, `${tookMs} ms`)
   })
-
-test('a server that sends `retry: 0` does not make the client retry without a delay', async () => {
-  await using server = await StreamServer.with((stream) =>
-    stream.open().write('retry: 0\n\n').end(),
-  )
-  const tookMs = await connecting(server, 4, { timing: { maxRetryMs: 400, random: () => 0.999 } })
-  assert.ok(tookMs >= 100 + 200 + 400 - 10, `${tookMs} ms`)
-})
 
 test('an error of `auth` ends the stream; after a network failure of `auth` the client calls it again', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
