@@ -81,6 +81,7 @@ export function producerOf(
   backoff = defaultBackoff,
   attemptMs = 30_000,
 ): Producer {
+  /** The next response, after any number of failures. */
   async function received(call: Call): Promise<wire.WebhookEvents> {
     for (let failures = 0; ; failures++)
       try {

@@ -75,6 +75,7 @@ const base64url = (bytes: ArrayBuffer) =>
     .replaceAll('/', '_')
     .replaceAll('=', '')
 
+/** The id that the service gives to a subscription. */
 async function idOf({ endpoint }: PushSubscription): Promise<string> {
   return base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(endpoint)))
 }

@@ -19,6 +19,7 @@ export class Acts {
   readonly #host: ActsHost
   pending: readonly PendingAct[] = []
   wake = () => {}
+  /** Each act waits for those before it. */
   #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {

@@ -17,9 +17,11 @@ import { World } from './world.ts'
 /** The width in pixels from which the page has two columns. */
 const columnsFrom = 860
 
+/** What all views need. */
 export class Stage {
   readonly texts: Texts
   readonly language: string
+  /** How many people can use the demonstration. */
   readonly places: string
   /** With one, the page sends nothing. */
   readonly recording = recordingHere()
@@ -55,7 +57,7 @@ export class Stage {
     return this.#host.clientWidth >= columnsFrom
   }
 
-  /** In pixels. */
+  /** How wide a picture is, in pixels. */
   get width(): number {
     const { clientWidth } = this.#host
     return Math.floor(this.isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22)

@@ -29,6 +29,7 @@ export function placeOf(hash: string): Place | undefined {
   return places.find((place) => hashOf(place) === wanted)
 }
 
+/** A step has its short name. */
 export function nameOf(texts: Texts, place: Place): string {
   return textAt({ ...texts.titles, ...texts.places }, place)
 }

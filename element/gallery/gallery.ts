@@ -68,6 +68,7 @@ function sectionView(state: State) {
   </section>`
 }
 
+/** The bell and the list of a state have the same inbox. */
 function carillonOf(state: State) {
   const now = Date.now()
   const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(samples(language, now), now))

@@ -12,6 +12,7 @@ import type { Notification, Preferences, PreferencesChange } from '../../client/
 
 export type Given = {
   items?: Notification[]
+  /** Arrived while the list was held: newer than all of `items`. */
   newer?: Notification[]
   state?: ListState
   error?: ErrorCode

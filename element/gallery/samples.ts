@@ -75,7 +75,7 @@ const longTexts: readonly Text[] = [
   ['x'.repeat(200), '🔔'.repeat(120), 'c'.repeat(64)],
 ]
 
-/** `now`: in milliseconds since 1970. */
+/** `now`: in milliseconds since 1970. The newest three are unread; one was sent three times. */
 export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
@@ -86,6 +86,7 @@ export function samples(language: string, now: number): Notification[] {
   }))
 }
 
+/** One for each minute; the newest 120 are unread. */
 export function manySamples(count: number, now: number): Notification[] {
   return Array.from({ length: count }, (_, index) => ({
     ...notification(
@@ -101,6 +102,7 @@ export function longSamples(now: number): Notification[] {
   return longTexts.map((text, index) => notification(text, index, now - index * 60_000))
 }
 
+/** `index`: its place in the list, from 0 for the newest. */
 export function notification(
   [title, body, category]: Text,
   index: number,

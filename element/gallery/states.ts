@@ -5,6 +5,7 @@ import type { Given } from './given-inbox.ts'
 import { longSamples, manySamples, notification } from './samples.ts'
 
 export type State = {
+  /** In the address, `?state=`, and in the titles of tests. */
   name: string
   title: string
   /** `now`: in milliseconds since 1970. */

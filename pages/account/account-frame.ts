@@ -168,6 +168,7 @@ class AccountFrame extends PageFrame {
     this.#showTarget()
   }
 
+  /** Scrolls to the target, also if its section displays it only now. */
   #showTarget(): void {
     // "Skip to the content" is around this element.
     const found =

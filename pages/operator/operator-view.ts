@@ -109,6 +109,7 @@ ${this.numbers(title, table)}`
     )}</p>`
   }
 
+  /** Those that have a name and a value. */
   protected facts(row: Row): TemplateResult {
     const known = this.#named(row).filter((name) => this.cell(name, row[name]) !== none)
     return html`<dl>${known.map((name) => html`<div><dt>${this.columnName(name)}</dt><dd>${this.cell(name, row[name])}</dd></div>`)}</dl>`
@@ -125,6 +126,7 @@ ${this.numbers(title, table)}`
   }
 }
 
+/** The values of the fields of a form, without empty ones. */
 export function valuesOf(event: Event): Record<string, string> {
   event.preventDefault()
   const data = new FormData(event.target as HTMLFormElement)

@@ -36,7 +36,7 @@ ${[0, 7, 14, 21, 28].map((day) => svg`<text x="${(100 * day) / laneDays}%" y=${h
 
 export type Attacks = { since: string; hours: { at: string; refusals: number }[]; addresses: Row[] }
 
-/** In UTC. */
+/** Month and day, in UTC. */
 function dateOf(at: number): string {
   return new Date(at).toISOString().slice(5, 10)
 }

@@ -73,6 +73,7 @@ function heightsOf(scene: Scene): { top: number; gap: number; low: number } {
   }
 }
 
+/** A prediction has a line of its own. */
 const linesOf = ({ cell }: Hop) => (cell ? 2 : 1)
 
 function boxesOf(scenes: readonly Scene[], width: number): Boxes {

@@ -8,6 +8,7 @@ export type Lettering = { at: Point; room: number; anchor?: 'start' | 'middle' |
 
 let ruler: CanvasRenderingContext2D | null | undefined
 
+/** A text that is too long is narrowed. */
 export function textShape(text: string, { at: [x, y], room, anchor = 'middle' }: Lettering) {
   ruler ??= document.createElement('canvas').getContext('2d')
   if (ruler) ruler.font = '650 14px system-ui, sans-serif'
@@ -19,6 +20,7 @@ export function rectShape({ x, y, w, h }: Box, radius: number) {
   return svg`<rect x=${x} y=${y} width=${w} height=${h} rx=${radius}></rect>`
 }
 
+/** The name is in the first line. */
 export function placeShape(name: string, box: Box, content: unknown) {
   return svg`<g class="place">
     ${rectShape(box, 12)} <g class="place-name">${textShape(name, middleOf(box, 21))}</g> ${content}
@@ -36,11 +38,13 @@ export function middleOf({ x, y, w }: Box, below: number): Lettering {
 
 export const lineShape = (from: Point, to: Point) => svg`<path d="M${from} L${to}"></path>`
 
+/** Arrows are horizontal or vertical. */
 export function arrowShape(from: Point, to: Point) {
   const [dx, dy] = along(from, to, 8)
   return svg`<path d="M${from} L${to} l${-dx - dy / 2} ${dx / 2 - dy} M${to} l${dy / 2 - dx} ${-dx / 2 - dy}"></path>`
 }
 
+/** The badge is near the start of an arrow. */
 export function badgeShape(n: number, from: Point, to: Point) {
   const [dx, dy] = along(from, to, 14)
   const x = from[0] + dx

@@ -15,6 +15,7 @@ import {
   type World,
 } from '../world.ts'
 
+/** The two experiments with a thief measure all values. */
 export type Measured = { stolen?: Outcome; signOut?: Outcome }
 export type Finding = {
   measured?: Measured
@@ -69,6 +70,7 @@ export function costsIn({ stolen }: Measured) {
   return { session: costOf('session'), token: costOf('token') }
 }
 
+/** Without its line breaks. */
 function lengthOf(message: Message | undefined): number {
   return message ? [message.line, ...message.fields.flat(), message.body].join('').length : 0
 }

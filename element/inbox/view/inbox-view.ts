@@ -386,6 +386,7 @@ export class InboxView implements ReactiveController {
     else open(strings.more, entriesOf(one, setting, confirm))
   }
 
+  /** Each entry does for the item with the focus what its key does. */
   #openKeys(article?: HTMLElement): void {
     const { strings } = this.#source
     const button =

@@ -91,7 +91,7 @@ export class Menu {
 
 type Setting = { acts: Acts; strings: Strings; times: Times; categories: Categories; now: number }
 
-/** `onDelete` asks first: a deletion cannot be undone. */
+/** Returns the entries of one notification's menu: snooze, mute, delete. `onDelete` asks first: a deletion cannot be undone. */
 export function entriesOf(one: Notification, setting: Setting, onDelete: () => void): Entry[] {
   const { acts, strings, categories, now } = setting
   const category = one.category ?? ''

@@ -5,6 +5,7 @@ import type * as Lit from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
 
 type Row = Preferences['categories'][string] & { id: string }
+/** What is chosen of a row: for everything, or for a category. */
 type Choice = Partial<Pick<Row, 'mutedUntil' | 'mail' | 'push'>>
 type Options = readonly (readonly [value: string, text: string])[]
 
@@ -13,6 +14,7 @@ export type PreferencesForm = {
   lit: Pick<typeof Lit, 'html' | 'nothing'> & { live: (value: string | boolean) => unknown }
   strings: Strings
   data: Preferences
+  /** Writes a time in the future. */
   moment(at: string): string
   save(change: PreferencesChange): void
 }
@@ -21,6 +23,7 @@ const rules: readonly MailRule[] = ['off', '5m', '15m', '1h', 'hourly', 'daily',
 const usualDigestAt = 8
 const usualQuietHours = { from: '22:00', to: '07:00' }
 const hour = 3_600_000
+/** When each mute ends. */
 const ends = {
   hour: () => Date.now() + hour,
   tomorrow: () => new Date().setHours(24 + 8, 0, 0, 0),

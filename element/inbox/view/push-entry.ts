@@ -32,6 +32,7 @@ export class PushEntry {
     )
   }
 
+  /** None where it is not possible. */
   entries(): Entry[] {
     const { push: texts } = this.#source.strings
     if (this.#state === 'unsupported') return []
