@@ -97,33 +97,6 @@ test('a delivery goes through the client, with and without an idempotency key', 
   assert.equal((await send(sent('')))?.status, 400)
 })
 
-test('a request that no method of the client can send goes to fetch', async () => {
-  const requests: [path: string, init?: RequestInit][] = [
-    ['/livez'],
-    ['/api/me'],
-    ['/api/session', { headers: { authorization: 'Bearer a.b.c' } }],
-    ['/api/notifications?colour=red'],
-    ['/api/notifications?page=1&page=2'],
-    ['/api/notifications?page=1e2'],
-    ['/api/notifications?__proto__=1'],
-    ['/api/notifications/changes'],
-    ['/api/notifications/stream'],
-    ['/api/notifications/%zz'],
-    ['/api/notifications/nothing'],
-    ['/api/notifications', { method: 'HEAD' }],
-    ['/login', { method: 'POST', headers: json, body: '{"username":"ann","password":7}' }],
-    ['/login', { method: 'POST', headers: json, body: '{"username":' }],
-    ['/login', { method: 'POST', body: new URLSearchParams({ username: 'ann', password: 'x' }) }],
-    ['/token/renew', { method: 'POST' }],
-    [
-      '/api/notifications',
-      { method: 'POST', headers: json, body: '{"recipients":[],"title":"Hi"}' },
-    ],
-  ]
-  for (const [path, init = {}] of requests)
-    assert.equal(await throughClient(service.url, path, init), undefined, `${path} ${init.body}`)
-})
-
 test('a difference between the client and the real response rejects', async () => {
   const server = createServer((_request, response) => response.end('{"success":true}')).listen(
     0,

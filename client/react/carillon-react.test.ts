@@ -115,63 +115,6 @@ test('a component shows the inbox and its changes, and its acts are sent', async
   assert.deepEqual(await fails(opened), [])
 })
 
-test('a component that reads the categories has their labels and counts, and one that does not causes no request', async (t) => {
-  const opened = await open(t)
-  const requests: string[] = []
-  opened.page.on('request', (request) => requests.push(new URL(request.url()).pathname))
-  for (const category of ['orders', 'chat'])
-    await service.deliver({ to: opened.user, title: 'New', category })
-  await show(opened)
-  await shows(opened, '2 unread, live; New; New')
-  assert.ok(!requests.includes('/api/notifications/counts'))
-  const are = (expected: object) =>
-    opened.page.waitForFunction(
-      (wanted) => JSON.stringify(react.inboxes[0]?.categories) === wanted,
-      JSON.stringify(expected),
-    )
-  const chat = { label: 'chat', total: 1, unread: 1 }
-  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
-  await opened.page.evaluate(() => react.inboxes[0]?.archive(react.inboxes[0].items[1]?.id ?? ''))
-  await are({ chat, orders: { label: 'orders', total: 0, unread: 0 } })
-  await opened.page.evaluate(() => react.inboxes[0]?.undo())
-  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
-  await show(opened, { lists: [{ status: 'archived' }] })
-  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
-  assert.deepEqual(await fails(opened), [])
-})
-
-test('the acts of a component mark a notification as unread, and take back the last act', async (t) => {
-  const opened = await open(t, ['First', 'Second'])
-  await show(opened)
-  await shows(opened, '2 unread, live; Second; First')
-  await opened.page.evaluate(() => react.inboxes[0]?.readAll())
-  await opened.page.evaluate(() =>
-    react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''),
-  )
-  await shows(opened, '1 unread, live; Second, read; First')
-  await opened.page.evaluate(() => react.inboxes[0]?.undo())
-  await shows(opened, '0 unread, live; Second, read; First, read')
-  await opened.page.evaluate(() => react.inboxes[0]?.readAll())
-  await opened.page.evaluate(() =>
-    react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''),
-  )
-  await opened.page.evaluate(() => react.inboxes[0]?.archive(react.inboxes[0].items[1]?.id ?? ''))
-  await shows(opened, '0 unread, live; Second, read')
-  await opened.page.evaluate(() => react.inboxes[0]?.undo())
-  await shows(opened, '1 unread, live; Second, read; First')
-  assert.deepEqual(await fails(opened), [])
-})
-
-test('ten components with the same options, and others with different ones, cause one stream and one request per list', async (t) => {
-  const opened = await open(t, ['First'])
-  await show(opened, { lists: [...Array(9).fill(undefined), { category: [] }] })
-  await shows(opened, '1 unread, live; First', 10)
-  assert.deepEqual([opened.lists.length, opened.streams.length], [1, 1])
-  await show(opened, { lists: [...Array(10).fill(undefined), { status: 'unread' }] })
-  await shows(opened, '1 unread, live; First', 11)
-  assert.deepEqual([opened.lists.length, opened.streams.length], [2, 1])
-})
-
 test('a component that is added later shows the open list in its first render', async (t) => {
   const opened = await open(t, ['First'])
   await show(opened)
@@ -194,7 +137,7 @@ test('StrictMode, which runs each effect twice, causes no second request and no 
   assert.deepEqual(await fails(opened), [])
 })
 
-test('the acts of a component archive, put back, snooze and remove notifications, and say what was seen', async (t) => {
+test('the acts of a component archive, put back, snooze and remove notifications, mark them, take the last act back, and say what was seen', async (t) => {
   const opened = await open(t, ['First', 'Second', 'Third'])
   await show(opened)
   await shows(opened, '3 unread, live; Third; Second; First')
@@ -211,6 +154,12 @@ test('the acts of a component archive, put back, snooze and remove notifications
   await shows(opened, '0 unread, live; Third, read')
   await opened.page.evaluate(() => react.inboxes[0]?.unarchive(react.inboxes[0].items[0]?.id ?? ''))
   await show(opened)
+  await shows(opened, '0 unread, live; Third, read')
+  await opened.page.evaluate(() =>
+    react.inboxes[0]?.markUnread(react.inboxes[0].items[0]?.id ?? ''),
+  )
+  await shows(opened, '1 unread, live; Third')
+  await opened.page.evaluate(() => react.inboxes[0]?.undo())
   await shows(opened, '0 unread, live; Third, read')
   await opened.page.evaluate(() => react.inboxes[0]?.archiveRead())
   await shows(opened, '0 unread, live')

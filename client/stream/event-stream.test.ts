@@ -1,5 +1,5 @@
-// WHATWG HTML, section 9.2.6: the examples of that section, each rule, and a comparison with
-// eventsource-parser.
+// WHATWG HTML, section 9.2.6: a comparison with eventsource-parser, and the rules that it leaves
+// out.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -26,35 +26,10 @@ const rules: {
   events: (Partial<ServerSentEvent> & { data: string })[]
 }[] = [
   {
-    rule: 'several data lines are joined by a line feed (9.2.6, first example)',
-    stream: 'data: YHOO\ndata: +2\ndata: 10\n\n',
-    events: [{ data: 'YHOO\n+2\n10' }],
-  },
-  {
     rule: 'a comment is ignored; an id applies until the next id; an empty id clears it (9.2.6, second example)',
     stream:
       ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n',
     events: [{ data: 'first event', id: '1' }, { data: 'second event' }, { data: ' third event' }],
-  },
-  {
-    rule: 'a field without a colon is empty; an event without a blank line after it is dropped (9.2.6, third example)',
-    stream: 'data\n\ndata\ndata\n\ndata:',
-    events: [{ data: '' }, { data: '\n' }],
-  },
-  {
-    rule: 'one space after the colon is not part of the value (9.2.6, fourth example)',
-    stream: 'data:test\n\ndata: test\n\n',
-    events: [{ data: 'test' }, { data: 'test' }],
-  },
-  {
-    rule: 'lines end in LF, CR LF or CR',
-    stream: 'data: a\n\ndata: b\r\n\r\ndata: c\r\r',
-    events: [{ data: 'a' }, { data: 'b' }, { data: 'c' }],
-  },
-  {
-    rule: 'line endings can be mixed',
-    stream: 'data: a\r\ndata: b\rdata: c\n\r\n',
-    events: [{ data: 'a\nb\nc' }],
   },
   {
     rule: 'one byte order mark at the start is removed',
@@ -65,16 +40,6 @@ const rules: {
     rule: 'a second byte order mark is part of the field name',
     stream: '\uFEFF\uFEFFdata: a\n\ndata: b\n\n',
     events: [{ data: 'b' }],
-  },
-  {
-    rule: 'a type applies to one event only',
-    stream: 'event: read\ndata: 1\n\ndata: 2\n\n',
-    events: [{ type: 'read', data: '1' }, { data: '2' }],
-  },
-  {
-    rule: 'an event without data is dropped, and so is its type',
-    stream: 'event: read\n\ndata: 1\n\n',
-    events: [{ data: '1' }],
   },
   {
     rule: 'the id of an event without data applies to the next event',
@@ -90,11 +55,6 @@ const rules: {
     rule: 'field names match exactly, including case and spaces',
     stream: 'Data: a\ndata : b\n data: c\ndata: d\n\n',
     events: [{ data: 'd' }],
-  },
-  {
-    rule: 'a value can contain colons',
-    stream: 'data: {"a":1}\n\n',
-    events: [{ data: '{"a":1}' }],
   },
 ]
 
@@ -124,7 +84,7 @@ test('a character split between two chunks is complete, and invalid UTF-8 become
 
 test('an event of more than 8 Mi characters is refused, in one line or in many; a shorter one is accepted', () => {
   const piece = encoder.encode('x'.repeat(2 ** 20))
-  const lines = encoder.encode('data: x\n'.repeat(2 ** 17))
+  const lines = encoder.encode(`data: ${'x'.repeat(1_023)}\n`.repeat(2 ** 10))
   const line = encoder.encode('data: ')
   const end = encoder.encode('\n\n')
   const feed = (...pieces: Uint8Array[]) => {
@@ -132,7 +92,7 @@ test('an event of more than 8 Mi characters is refused, in one line or in many; 
     return pieces.flatMap((bytes) => parser.push(bytes)).length
   }
   assert.throws(() => feed(line, ...Array(9).fill(piece)), RangeError)
-  assert.throws(() => feed(...Array(40).fill(lines)), RangeError)
+  assert.throws(() => feed(...Array(9).fill(lines)), RangeError)
   assert.equal(
     feed(
       ...Array(5)

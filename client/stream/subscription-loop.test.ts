@@ -9,9 +9,11 @@ import { until } from '../testing/clients.ts'
 import { eventText, notificationText, type Stream, StreamServer } from '../testing/stream-server.ts'
 import { failureOf, received, subscribe } from '../testing/subscribe.ts'
 
-test('break closes the connection to the server', async () => {
+test('break closes the connection to the server, and leaves no listener on the signal', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
-  await received(subscribe(server), 1)
+  const { signal } = new AbortController()
+  await received(subscribe(server, { signal }), 1)
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
   await server.streams[0]?.closed
   await sleep(100)
   assert.equal(server.streams.length, 1)
@@ -92,13 +94,6 @@ test('with a signal that is already aborted the client sends no request', async 
   const failure = await failureOf(subscribe(server, { signal: AbortSignal.abort() }))
   assert.equal((failure as Error).name, 'AbortError')
   assert.equal(server.streams.length, 0)
-})
-
-test('after break no listener stays on the signal', async () => {
-  await using server = await StreamServer.with((stream) => stream.greet(0).notify(1))
-  const { signal } = new AbortController()
-  await received(subscribe(server, { signal }), 1)
-  assert.deepEqual(getEventListeners(signal, 'abort'), [])
 })
 
 test('the client reads nothing ahead of the loop: a server that sends endlessly does not fill the memory', async () => {

@@ -51,21 +51,6 @@ test('work that has run waits behind the others: work without end does not starv
   await Promise.all(endless)
 })
 
-test('waiting work resumes in the order of arrival', async () => {
-  const order: number[] = []
-  const arrive = async (n: number) => {
-    await yieldToEventLoop()
-    order.push(n)
-    work(0.5)
-  }
-  work(3)
-  await Promise.all(Array.from({ length: 100 }, (_, n) => arrive(n)))
-  assert.deepEqual(
-    order,
-    [...order].sort((one, other) => one - other),
-  )
-})
-
 test('items that arrive together are spread over turns: each turn handles items until its share is used up, in the order of arrival', async () => {
   let turn = 0
   const handled: { item: number; turn: number }[] = []

@@ -67,7 +67,7 @@ export function storeContract(engine: Engine): void {
     describe('access tokens', () => tokenPromises(promise))
     describe('texts that are sealed again', () => sealedTextPromises(promise))
     describe('the end of every sign-in', () => everyonePromises(promise))
-    describe('signing keys', () => signingKeyPromises(aboutSignals))
+    describe('signing keys', () => signingKeyPromises(promise, aboutSignals))
     describe('addresses that are refused', () => refusalPromises(promise))
     describe('tokens of sessions and issued tokens', () => sessionTokenPromises(promise))
     describe('second factors', () => factorPromises(promise))

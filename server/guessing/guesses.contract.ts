@@ -232,13 +232,6 @@ export function guessPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('keeps the counts when the store is opened again', async (world) => {
-    const key = newKey()
-    for (let n = 0; n < 2; n++) await guess(world, counted([key], 0))
-    await world.reopen()
-    assert.deepEqual(await guess(world, counted([key], 0)), [10])
-  })
-
   promise('removes the counts that have begun again', async (world) => {
     const old = newKey()
     const recent = newKey()

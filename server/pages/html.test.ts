@@ -8,10 +8,3 @@ test('values are escaped in the text of an element and in a quoted attribute; HT
   const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;'
   assert.equal(html`<p>${inner}</p>`.text, `<p><b title="${escaped}">${escaped}</b></p>`)
 })
-
-test('lists are joined, absent values are left out', () => {
-  assert.equal(
-    html`<i>${['a', html`<u>b</u>`, 3]}${false}${undefined}</i>`.text,
-    '<i>a<u>b</u>3</i>',
-  )
-})

@@ -29,16 +29,16 @@ const users = {
   'a proof without an address': { username: 'dan', emailVerified: true },
 }
 
-for (const application of [undefined, 'shop'])
-  for (const [name, wanted] of Object.entries(users))
-    test(`a new user of ${application ?? 'no application'} with ${name} is returned as stored, while reads fail`, async (t) => {
-      const folder = mkdtempSync(join(tmpdir(), 'carillon-users-'))
-      const { store } = await openStore(readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`))
-      t.after(async () => {
-        await store.close()
-        rmSync(folder, { recursive: true })
-      })
-      const passwords = new Passwords({ threads: 4 })
+test('a new user is returned as stored, while reads fail', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-users-'))
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`))
+  t.after(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+  const passwords = new Passwords({ threads: 4 })
+  for (const application of [undefined, 'shop'])
+    for (const [name, wanted] of Object.entries(users)) {
       const dependencies = {
         store,
         passwords,
@@ -50,7 +50,9 @@ for (const application of [undefined, 'shop'])
       const restore = replaceOperation(store, stored.findUser, async () => {
         throw new CarillonError('UNAVAILABLE', 'The store cannot do this now')
       })
-      const added = await addUser(dependencies, wanted)
+      const username = `${wanted.username}.${application ?? 'none'}`
+      const added = await addUser(dependencies, { ...wanted, username })
       restore()
-      assert.deepEqual(added, await findUser(dependencies, { id: added.id }))
-    })
+      assert.deepEqual(added, await findUser(dependencies, { id: added.id }), name)
+    }
+})

@@ -143,11 +143,13 @@ test('if the inbox of the stream changes again and again, the client requests it
       )
   })
   await using browser = await browserAt(server)
+  await browser.context.addInitScript('Math.random = () => 0.999')
   const page = await newTab(browser, server)
   await page.evaluate(() => tab.follow({ since: '1-cccccccc' }))
-  await sleep(4_000)
-  assert.ok(server.streams.length < 15, `${server.streams.length} streams`)
-  await until(() => server.streams.length > 2)
+  await until(() => server.streams.length > 3)
+  const times = server.streams.map(({ at }) => at)
+  const waits = times.map((at, n) => at - (times[n - 1] ?? at))
+  assert.ok((waits[2] ?? 0) >= 990 && (waits[3] ?? 0) >= 1_990, waits.join())
 })
 
 test('the end of the shared session reaches every tab as an error with all its fields', async () => {

@@ -10,7 +10,7 @@ import {
   signingKeys,
 } from '../signing-keys.store.ts'
 
-export function signingKeyPromises(promise: PromiseOf): void {
+export function signingKeyPromises(promise: PromiseOf, aboutSignals: PromiseOf): void {
   promise('adds a signing key only after the one that starts last', async ({ store }) => {
     assert.deepEqual(await store.read(signingKeys), [])
     const first = signingKey('k1', { createdAt: 5, startsAt: 5 })
@@ -97,7 +97,7 @@ export function signingKeyPromises(promise: PromiseOf): void {
     },
   )
 
-  promise(
+  aboutSignals(
     'signals when a signing key was added, dropped or sealed again (law 8)',
     async (world) => {
       const { store } = world

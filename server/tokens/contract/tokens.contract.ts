@@ -20,28 +20,6 @@ export function tokenPromises(promise: PromiseOf): void {
     },
   )
 
-  promise(
-    'keeps the later end of two revocations of one sign-in, in either order',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const ben = await world.addUser('ben')
-      const signInId = newId()
-      const revoke = (userId: string, seconds: number) =>
-        world.store.write(revokeTokens, {
-          userId,
-          signInId,
-          at: at(seconds),
-          expiresAt: at(900 + seconds),
-        })
-      for (const seconds of [1, 2]) await revoke(ann.id, seconds)
-      for (const seconds of [2, 1]) await revoke(ben.id, seconds)
-      const rows = [ann, ben].map(({ id: userId }) =>
-        rowOf({ userId, signInId, expiresAt: at(902) }),
-      )
-      assert.deepEqual(sorted(await world.store.read(tokenRevocations, at(3))), sorted(rows))
-    },
-  )
-
   promise('keeps the latest of many concurrent revocations', async (world) => {
     const ann = await world.addUser('ann')
     const signInId = newId()

@@ -93,7 +93,7 @@ export function applicationPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('lists the users of one application, and of all', async (world) => {
+  promise('lists the users of one application or with an external id, and all', async (world) => {
     const { store } = world
     const users = [
       await put(world, { application: 'shop' }),
@@ -108,7 +108,10 @@ export function applicationPromises(promise: PromiseOf): void {
           users.filter((user) => user.application === application),
         )
     assert.deepEqual(await store.read(listUsers, { after: '', limit: 9, application: '' }), users)
+    await world.addUser('without an external id')
     assert.deepEqual(await store.read(listUsers, { after: '', limit: 9, externalId }), users)
+    const next = { after: users[0]?.id ?? '', limit: 2, externalId }
+    assert.deepEqual(await store.read(listUsers, next), users.slice(1, 3))
     const [first, second] = users.filter((user) => user.application === 'shop')
     const rest = await store.read(listUsers, {
       after: first?.id ?? '',

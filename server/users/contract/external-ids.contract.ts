@@ -197,25 +197,6 @@ export function externalIdPromises(promise: PromiseOf): void {
       )
     },
   )
-
-  promise('lists the users with an external id, of every issuer', async ({ store }) => {
-    const issuer = 'https://id.example'
-    const [plain] = await put(store, { externalId: '1', displayName: 'Ann' }, { externalId: '2' })
-    const [foreign] = await store.write(putUsers, {
-      issuer,
-      at: at(7),
-      users: [{ newId: newId(), externalId: '1' }],
-    })
-    const found = (query: object) =>
-      store.read(listUsers, { after: '', limit: 9, externalId: '1', ...query })
-    const both = [plain?.user, foreign?.user].toSorted((a, b) =>
-      (a?.id ?? '') < (b?.id ?? '') ? -1 : 1,
-    )
-    assert.deepEqual(await found({}), both)
-    assert.deepEqual(await found({ limit: 1 }), both.slice(0, 1))
-    assert.deepEqual(await found({ after: both[0]?.id }), both.slice(1))
-    assert.deepEqual(await found({ search: 'ANN' }), [plain?.user])
-  })
 }
 
 function put(store: World['store'], ...users: Omit<Put, 'newId'>[]): Promise<PutUser[]> {
