@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, suite, type TestContext, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
-import { newDatabase } from '../../support/postgres.ts'
 import { carillon, carillonJson } from '../../support/processes/carillon-process.ts'
-import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
+import { type Engine, type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import { type HttpResponse, type Proof, variants } from '../../support/service.ts'
 import { isSoak } from '../../support/soak.ts'
@@ -18,8 +17,8 @@ const password = 'plum orchard gate 41'
 /** One process is first and last. */
 type Place = { nodes: Nodes; first: Node; last: Node; users: Proof; operator: Proof }
 
-async function placeOn(url: string, count: number): Promise<Place> {
-  const nodes = new Nodes(url)
+async function placeOn(engine: Engine, count: number): Promise<Place> {
+  const nodes = await Nodes.on(engine)
   after(() => nodes[Symbol.asyncDispose]())
   const first = await nodes.add()
   const last = count > 1 ? await nodes.add() : first
@@ -29,10 +28,10 @@ async function placeOn(url: string, count: number): Promise<Place> {
   return { nodes, first, last, users: { authorization: `Bearer ${made.key}` }, operator }
 }
 
-const database = await newDatabase()
-after(() => database.drop())
-const postgres = await placeOn(database.url, 2)
-const sqlite = await placeOn('sqlite:carillon.db', 1)
+const places = {
+  PostgreSQL: await placeOn('PostgreSQL', 2),
+  SQLite: await placeOn('SQLite', 1),
+}
 
 let people = 0
 
@@ -172,8 +171,8 @@ async function endEverywhere(person: Person, ending: Ending): Promise<number> {
 }
 
 async function areRefused({ first, last }: Person, proofs: Proof[]): Promise<void> {
+  // Each node reads a session from the store, and learns of a token by a change signal.
   for (const proof of proofs)
-    // Each node reads a session from the store, and learns of a token by a change signal.
     for (const user of [first, last])
       if ('cookie' in proof) assert.equal(await statusOf(user, proof), 401)
       else await untilSo(async () => (await statusOf(user, proof)) === 401, soonMs)
@@ -195,7 +194,7 @@ suite('a request to one of two nodes', { concurrency: 2 }, () => {
     test(`${what} ends the proofs on both nodes within a second, with their streams, and no other (Z6)`, async (t) => {
       const took: number[] = []
       for (let round = 0; round < rounds; round++) {
-        const person = await Person.at(postgres)
+        const person = await Person.at(places.PostgreSQL)
         took.push(await endEverywhere(person, await begin(person)))
       }
       took.sort((one, other) => one - other)
@@ -227,7 +226,7 @@ async function endByCommand(t: TestContext, place: Place, args: string[]): Promi
 
 suite('a command beside the service', { concurrency: 2 }, () => {
   for (const [what, args] of Object.entries(commands))
-    for (const [where, place] of Object.entries({ SQLite: sqlite, PostgreSQL: postgres }))
+    for (const [where, place] of Object.entries(places))
       test(`${what} ends every proof and stream of its user, and no other, on ${where} (Z6)`, (t) =>
         endByCommand(t, place, args))
 })

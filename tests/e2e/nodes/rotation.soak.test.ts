@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
-import { newDatabase } from '../../support/postgres.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
@@ -13,12 +12,8 @@ const leastMs = 9_000
 const mostMs = 60_000
 const rounds = 7
 
-const database = await newDatabase()
-const nodes = new Nodes(database.url)
-after(async () => {
-  await nodes[Symbol.asyncDispose]()
-  await database.drop()
-})
+const nodes = await Nodes.on('PostgreSQL')
+after(() => nodes[Symbol.asyncDispose]())
 const started = [await nodes.add(), await nodes.add()] as const
 const [a, b] = started.map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
 

@@ -1,18 +1,13 @@
 // Several processes on one PostgreSQL database show each change on all nodes (D1-D3).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newDatabase } from '../../support/postgres.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import { idIn, type UserOfService } from '../../support/processes/user-of-service.ts'
 
 const times = process.env.SOAK === undefined ? 20 : 1_000
 
-const database = await newDatabase()
-const nodes = new Nodes(database.url)
-after(async () => {
-  await nodes[Symbol.asyncDispose]()
-  await database.drop()
-})
+const nodes = await Nodes.on('PostgreSQL')
+after(() => nodes[Symbol.asyncDispose]())
 const started = await Promise.all([nodes.begin(), nodes.begin(), nodes.begin()])
 await Promise.all(started.map((node) => node.process.isReady()))
 const users = started.map((node) => node.user(nodes.firstSignIn))
