@@ -1,22 +1,17 @@
 // Runs every command of the documentation unchanged, in a real bash against a real service, and
 // compares each response with the one on the page. Those of docs/operations run with SOAK=1.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   globSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, posix } from 'node:path'
-import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../server/config/settings.ts'
@@ -33,6 +28,7 @@ import {
 } from './support/http/pages.ts'
 import { compareText, PrintedResponses } from './support/http/printed-response.ts'
 import { newDatabase } from './support/postgres.ts'
+import { CarillonProcess, Folder, firstSignInText } from './support/processes/carillon-process.ts'
 import { soakTest } from './support/soak.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -197,35 +193,16 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 async function startOnEmptyFolder(): Promise<Service> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-docs-'))
-  const child = spawn(process.execPath, [join(root, 'server', 'bin', 'launch.js'), 'serve'], {
-    cwd: folder,
-    env: { ...environment(), CARILLON_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const folder = new Folder()
+  // The one of a service that nobody has set up.
+  const env = { CARILLON_DATABASE_URL: 'sqlite:data/carillon.db' }
+  const running = await CarillonProcess.ready(folder, { env })
   const stop = async () => {
-    if (child.exitCode === null) {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    }
-    rmSync(folder, { recursive: true, force: true })
+    await running.end('SIGTERM')
+    folder[Symbol.dispose]()
   }
-  const address = await addressOf(child)
-  return { folder, address, firstSignIn: textOf(join(folder, 'data', 'first-sign-in.txt')), stop }
-}
-
-/** Reads the log until the last line of the start, and ignores the rest. */
-async function addressOf(child: ChildProcess): Promise<string> {
-  let address = ''
-  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-    const { event, url } = JSON.parse(line)
-    if (event !== 'started') continue
-    address = url
-    break
-  }
-  child.stdout?.resume()
-  assert.notEqual(address, '', 'the service did not start')
-  return address
+  const firstSignIn = firstSignInText(folder)
+  return { folder: folder.path, address: running.url, firstSignIn, stop }
 }
 
 test('a page leads to every page of the folder beside it', () => {

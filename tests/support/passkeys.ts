@@ -1,5 +1,6 @@
-// Adds a passkey of a software authenticator to a user, without the routes.
+// Adds a passkey of a software authenticator to a user, without the routes; gives a page of Chromium an authenticator.
 import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
 import { newId } from '../../server/basics/ids.ts'
 import { addFactor } from '../../server/factors/factors.store.ts'
 import type { TestService } from './service.ts'
@@ -31,4 +32,21 @@ export async function addPasskey(
   }
   assert.match(await store.write(addFactor, add), /^first|done$/)
   return passkey
+}
+
+/** It verifies its user until the returned function says otherwise. */
+export async function virtualAuthenticator(page: Page) {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    automaticPresenceSimulation: true,
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', { options })
+  return (isUserVerified: boolean) =>
+    cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
 }

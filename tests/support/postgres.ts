@@ -265,6 +265,13 @@ export async function queryAt(url: string, sql: string) {
   }
 }
 
+/** A server runs the statement of a killed process until it notices that nobody reads the result. */
+export async function hasNoClients(url: string): Promise<boolean> {
+  const others =
+    "datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
+  return (await queryAt(url, `select 1 from pg_stat_activity where ${others}`)).rows.length === 0
+}
+
 async function makeDatabase(at: number, { isBare = false }: { isBare?: boolean }): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const from = isBare ? 'template0' : template

@@ -1,7 +1,7 @@
 // Holds the rules for what others can start or replace: workflows, images, Python packages, and the forms of the repository. zizmor and
 // actionlint check more, in ci.yml.
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
@@ -41,14 +41,6 @@ function breaches(file: string, breaks: (line: string) => boolean): string[] {
     breaks(line) && !isMarked(lines, i) ? [`${file}:${i + 1}: ${line.trim()}`] : [],
   )
 }
-
-test('there are six workflows', () => {
-  const names = ['ci', 'codeql', 'nightly', 'release', 'scorecard', 'website']
-  assert.deepEqual(
-    workflows.map(({ file }) => file),
-    names.map((name) => `${name}.yml`),
-  )
-})
 
 test('each action is pinned by the hash of a commit, with its version beside it', () => {
   const pinned =
@@ -255,13 +247,4 @@ test('a vulnerability goes to the private form, and a bug comes with the finding
   )
   for (const form of [bug, idea, question])
     assert.ok(form?.name && form.description && form.body.length > 1)
-})
-
-test('a container for development runs the two commands of the README', () => {
-  const { postCreateCommand, postAttachCommand } = JSON.parse(
-    readFileSync('.devcontainer/devcontainer.json', 'utf8'),
-  )
-  const readme = readFileSync('README.md', 'utf8')
-  assert.ok(readme.includes(`${postCreateCommand} && ${postAttachCommand}\n`))
-  assert.ok(existsSync('.devcontainer/Dockerfile'))
 })

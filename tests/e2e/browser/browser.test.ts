@@ -1,5 +1,5 @@
-// The client in a real Chromium on a real service: with either proof, compared with the browser's own EventSource, across
-// disconnects and restarts, and with more tabs than the browser has connections.
+// The client in a real Chromium on a real service: with either proof, compared with the browser's own EventSource, and
+// across a loss of the network.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,9 +7,7 @@ import type { Page } from 'playwright-core'
 import type { Received } from '../../../client/testing/tab.ts'
 import { Chromium } from '../../support/chromium.ts'
 import { storedIn } from '../../support/pages/stored.ts'
-import { untilSo } from '../../support/processes/nodes.ts'
-import { startTestService, type TestService, variants } from '../../support/service.ts'
-import { soakTest } from '../../support/soak.ts'
+import { startTestService, variants } from '../../support/service.ts'
 
 /** No server listens here; the test serves its pages. */
 const elsewhere = 'http://localhost:7000'
@@ -117,41 +115,6 @@ test('the client and EventSource receive the same events, and hostile texts arri
   )
 })
 
-soakTest(
-  'the client and EventSource reconnect after a restart of the service, without lost or doubled events',
-  async () => {
-    await using own = await ownService()
-    const { app } = own
-    await using browser = await Chromium.start()
-    const ann = await app.user()
-    const page = await tabOf(browser, app)
-    await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: app.url } as const)
-    await page.evaluate(() => tab.listen())
-    await page.waitForFunction(() => tab.sourceEvents.length === 1)
-    const titles = Array.from({ length: 9 }, (_, index) => `no. ${index}`)
-    for (const title of titles.slice(0, 3)) await app.deliver({ to: ann, title })
-    await app.restart()
-    for (const title of titles.slice(3, 6)) await app.deliver({ to: ann, title })
-    await page.waitForFunction(
-      () => tab.sourceEvents.filter(({ type }) => type === 'hello').length === 2,
-    )
-    for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
-    const received = await until(page, (state) => state.titles.length >= titles.length)
-    assert.deepEqual(received.titles, titles)
-    await page.waitForFunction(
-      (count) => tab.sourceEvents.filter(({ type }) => type === 'created').length >= count,
-      9,
-    )
-    const inSource = await page.evaluate(() =>
-      tab.sourceEvents.filter(({ type }) => type === 'created'),
-    )
-    assert.deepEqual(
-      inSource.map(({ data }) => JSON.parse(data).notification.title),
-      titles,
-    )
-  },
-)
-
 test('when the network returns, the page receives the missed events within seconds', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
@@ -173,36 +136,6 @@ test('when the network returns, the page receives the missed events within secon
   const received = await until(page, ({ titles }) => titles.includes('Missed'))
   assert.deepEqual(received.titles, ['Missed'])
 })
-
-soakTest(
-  'seven tabs share one stream, so that HTTP/1.1 connections remain for requests',
-  async () => {
-    await using browser = await Chromium.start()
-    const ann = await service.user()
-    const pages = await Promise.all(Array.from({ length: 7 }, () => tabOf(browser)))
-    for (const page of pages)
-      await page.evaluate(signInAndFollow, {
-        ...ann,
-        variant: 'stateful',
-        baseUrl: service.url,
-      } as const)
-    assert.deepEqual(
-      await Promise.all(pages.map((page) => lists(page, 20_000))),
-      pages.map(() => true),
-    )
-    await service.deliver({ to: ann, title: 'To all' })
-    for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
-    for (const page of pages) await page.evaluate(() => tab.listen())
-    // Five EventSources and the shared stream: now all six connections are in use.
-    const haveEvents = async () =>
-      await Promise.all(pages.map((page) => page.evaluate(() => tab.sourceEvents.length > 0)))
-    await untilSo(async () => (await haveEvents()).filter(Boolean).length >= 5)
-    assert.deepEqual(
-      await Promise.all(pages.map((page) => lists(page, 1_000))),
-      pages.map(() => false),
-    )
-  },
-)
 
 async function signInAndFollow(how: {
   username: string
@@ -235,34 +168,15 @@ async function readOneThenAll(id: string): Promise<string[]> {
   return tab.events.map(({ type }) => type)
 }
 
-function lists(page: Page, ms: number): Promise<boolean> {
-  return page.evaluate(async (timeoutMs) => {
-    try {
-      await tab.inbox?.list({ signal: AbortSignal.timeout(timeoutMs) })
-      return true
-    } catch {
-      return false
-    }
-  }, ms)
-}
-
-async function tabOf(
-  browser: Chromium,
-  { url }: Pick<TestService, 'url'> = service,
-): Promise<Page> {
-  await browser.serveClientAt(url)
-  return openTab(browser, url)
+async function tabOf(browser: Chromium): Promise<Page> {
+  await browser.serveClientAt(service.url)
+  return openTab(browser, service.url)
 }
 
 async function openTab(browser: Chromium, origin: string): Promise<Page> {
   const page = await browser.page(`${origin}/tab.html`)
   await page.waitForFunction(() => 'tab' in globalThis)
   return page
-}
-
-async function ownService(): Promise<AsyncDisposable & { app: TestService }> {
-  const app = await startTestService()
-  return { app, [Symbol.asyncDispose]: () => app.stop() }
 }
 
 async function until(

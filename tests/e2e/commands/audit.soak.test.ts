@@ -1,13 +1,13 @@
 // `carillon audit` beside a service that runs: what commands and requests do, in the table, and in the log of the service.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CarillonProcess,
   carillon,
   Folder,
   firstSignInOf,
 } from '../../support/processes/carillon-process.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 
 const folder = new Folder()
@@ -33,16 +33,6 @@ async function run(...args: string[]): Promise<string> {
   return stdout
 }
 
-async function until<Found>(find: () => Found | undefined): Promise<Found> {
-  const giveUpAt = performance.now() + 60_000
-  while (performance.now() < giveUpAt) {
-    const found = find()
-    if (found !== undefined) return found
-    await sleep(20)
-  }
-  throw new Error('It did not happen')
-}
-
 test('a command is one row, which names the user of the operating system, and one line in the log of the service (A16)', async () => {
   const { id } = JSON.parse(await run('user', 'add', 'ann', '--json'))
   await run('user', 'disable', 'ann')
@@ -56,7 +46,7 @@ test('a command is one row, which names the user of the operating system, and on
   )
   for (const { detail } of entries) assert.match(detail?.by ?? '', /^\S+$/)
   const [last] = entries.slice(-1)
-  await until(() => running.lines.find(({ auditId }) => auditId === last?.id))
+  await untilSo(async () => running.lines.some(({ auditId }) => auditId === last?.id))
   const lines = running.lines.filter(({ userId }) => userId === id)
   assert.deepEqual(
     lines.map(({ event, auditId, actor }) => [event, auditId, actor]),

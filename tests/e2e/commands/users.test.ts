@@ -1,17 +1,11 @@
 // The users of an application on the command line: added by external id, renamed, enabled, and imported with the hashes of their
-// passwords while the service runs, on both engines.
+// passwords while the service runs.
 import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDatabase } from '../../support/postgres.ts'
-import {
-  CarillonProcess,
-  type Environment,
-  Folder,
-} from '../../support/processes/carillon-process.ts'
+import { CarillonProcess, Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
-import { soakTest } from '../../support/soak.ts'
 
 const commandLine = new CommandLine()
 after(() => commandLine[Symbol.asyncDispose]())
@@ -20,7 +14,6 @@ const carillon: CommandLine['run'] = (...args) => commandLine.run(...args)
 const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
 const password = 'plum orchard gate 41'
 const jsonBody = { 'content-type': 'application/json' }
-const secret = 'twelve grey herons in the reeds, only for tests'
 
 async function migrated(): Promise<Folder> {
   const folder = new Folder()
@@ -28,9 +21,9 @@ async function migrated(): Promise<Folder> {
   return folder
 }
 
-function userOf(folder: Folder, env: Environment = {}) {
+function userOf(folder: Folder) {
   return async (...args: string[]) => {
-    const { status, stdout, stderr } = await carillon(folder, ['user', ...args, '--json'], { env })
+    const { status, stdout, stderr } = await carillon(folder, ['user', ...args, '--json'])
     assert.equal(status, 0, stderr)
     return JSON.parse(stdout)
   }
@@ -301,45 +294,33 @@ suite('import', { concurrency: 1 }, () => {
     assert.deepEqual([empty.status, empty.stderr], [1, 'carillon: stdin has no users\n'])
   })
 
-  for (const engine of ['SQLite', 'PostgreSQL'])
-    (engine === 'SQLite' ? test : soakTest)(
-      `1,000 users are imported while the service runs on ${engine}, sign in with their old passwords, and the same file changes nothing`,
-      async (t) => {
-        using folder = new Folder()
-        const database = engine === 'SQLite' ? undefined : await newDatabase()
-        if (database !== undefined) t.after(database.drop)
-        const env: Environment = database
-          ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
-          : {}
-        await using running = await CarillonProcess.ready(folder, { env })
-        const users = Array.from({ length: 1000 }, (_, n) => ({
-          externalId: `customer-${n}`,
-          ...(n % 2 === 0 && { username: `customer.${n}`, passwordHash }),
-          displayName: `Customer ${n}`,
-          disabled: n === 2,
-        }))
-        writeFileSync(
-          folder.file('users.jsonl'),
-          users.map((one) => JSON.stringify(one)).join('\n'),
-        )
-        const user = userOf(folder, env)
-        const file = folder.file('users.jsonl')
-        assert.deepEqual(await user('import', file), { imported: 1000, created: 1000, updated: 0 })
-        const login = async (username: string) => {
-          const body = JSON.stringify({ username, password })
-          const headers = { 'content-type': 'application/json' }
-          return (await fetch(`${running.url}/login`, { method: 'POST', headers, body })).status
-        }
-        assert.deepEqual(
-          [await login('customer.0'), await login('customer.998'), await login('customer.2')],
-          [200, 200, 401],
-        )
-        const before = await user('list')
-        assert.deepEqual(await user('import', file), { imported: 1000, created: 0, updated: 1000 })
-        assert.deepEqual(await user('list'), before)
-        assert.equal(await login('customer.0'), 200)
-      },
+  test('1,000 users are imported while the service runs, sign in with their old passwords, and the same file changes nothing', async () => {
+    using folder = new Folder()
+    await using running = await CarillonProcess.ready(folder)
+    const users = Array.from({ length: 1000 }, (_, n) => ({
+      externalId: `customer-${n}`,
+      ...(n % 2 === 0 && { username: `customer.${n}`, passwordHash }),
+      displayName: `Customer ${n}`,
+      disabled: n === 2,
+    }))
+    writeFileSync(folder.file('users.jsonl'), users.map((one) => JSON.stringify(one)).join('\n'))
+    const user = userOf(folder)
+    const file = folder.file('users.jsonl')
+    assert.deepEqual(await user('import', file), { imported: 1000, created: 1000, updated: 0 })
+    const login = async (username: string) => {
+      const body = JSON.stringify({ username, password })
+      const headers = { 'content-type': 'application/json' }
+      return (await fetch(`${running.url}/login`, { method: 'POST', headers, body })).status
+    }
+    assert.deepEqual(
+      [await login('customer.0'), await login('customer.998'), await login('customer.2')],
+      [200, 200, 401],
     )
+    const before = await user('list')
+    assert.deepEqual(await user('import', file), { imported: 1000, created: 0, updated: 1000 })
+    assert.deepEqual(await user('list'), before)
+    assert.equal(await login('customer.0'), 200)
+  })
 })
 
 test('the role operator is given and taken by a command, the last operator keeps it, and doctor names the command', async () => {

@@ -1,4 +1,4 @@
-// `carillon withdraw`: takes back what was sent, by delivery or by producer and time, on both engines.
+// `carillon withdraw`: takes back what was sent, by delivery or by producer and time.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
@@ -6,63 +6,59 @@ import { readConfig } from '../../../server/config/read.ts'
 import { newId, World } from '../../../server/contract/world.ts'
 import { Deliveries } from '../../../server/delivery/deliver.ts'
 import { openStore } from '../../../server/open-store.ts'
-import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
 
 const commandLine = new CommandLine()
 after(() => commandLine[Symbol.asyncDispose]())
 
-for (const engine of ['SQLite', 'PostgreSQL'])
-  test(`an operator takes back a delivery, and what a producer sent in some time, on ${engine}`, async (t) => {
-    using folder = new Folder()
-    const database = engine === 'SQLite' ? undefined : await newDatabase()
-    if (database !== undefined) t.after(database.drop)
-    const url = database?.url ?? `sqlite:${folder.file('carillon.db')}`
-    const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
-    t.after(() => store.close())
-    const world = await World.on(store)
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const started = Date.now()
-    const clock = { now: Date.now, wall: Date.now }
-    const erased = async () => undefined
-    const deliveries = new Deliveries({ store, ...clock, issuers: [], imageHosts: [], erased })
-    const deliver = async (title: string) => {
-      const recipients = [{ userId: ann.id }, { userId: ben.id }]
-      return (await deliveries.deliver(world.producerId, { recipients, title })).deliveryId
-    }
-    const wrong = await deliver('wrong')
-    await deliver('right')
-    const withdraw = (...args: string[]) =>
-      commandLine.run(folder, ['withdraw', ...args], { env: { CARILLON_DATABASE_URL: url } })
-    const counted = /^2 notifications of 2 users would be withdrawn\n$/
-    assert.match((await withdraw(wrong.toUpperCase(), '--dry-run')).stdout, counted)
-    const unconfirmed = await withdraw(wrong)
-    assert.deepEqual([unconfirmed.status, unconfirmed.stdout], [2, ''])
-    assert.deepEqual((await world.titles(ann)).toSorted(), ['right', 'wrong'])
-    assert.match((await withdraw(wrong, '--yes')).stdout, /^Withdrew 2 notifications of 2 users/)
-    for (const person of [ann, ben]) assert.deepEqual(await world.titles(person), ['right'])
-    const [entry] = await store.read(listAudit, { since: 0, limit: 1 })
-    assert.equal(entry?.event, 'notifications-withdrawn')
-    assert.equal(entry.detail?.delivery, wrong)
+test('an operator takes back a delivery, and what a producer sent in some time', async (t) => {
+  using folder = new Folder()
+  const url = `sqlite:${folder.file('carillon.db')}`
+  const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
+  t.after(() => store.close())
+  const world = await World.on(store)
+  const ann = await world.addUser('ann')
+  const ben = await world.addUser('ben')
+  const started = Date.now()
+  const clock = { now: Date.now, wall: Date.now }
+  const erased = async () => undefined
+  const deliveries = new Deliveries({ store, ...clock, issuers: [], imageHosts: [], erased })
+  const deliver = async (title: string) => {
+    const recipients = [{ userId: ann.id }, { userId: ben.id }]
+    return (await deliveries.deliver(world.producerId, { recipients, title })).deliveryId
+  }
+  const wrong = await deliver('wrong')
+  await deliver('right')
+  const withdraw = (...args: string[]) =>
+    commandLine.run(folder, ['withdraw', ...args], { env: { CARILLON_DATABASE_URL: url } })
+  const counted = /^2 notifications of 2 users would be withdrawn\n$/
+  assert.match((await withdraw(wrong.toUpperCase(), '--dry-run')).stdout, counted)
+  const unconfirmed = await withdraw(wrong)
+  assert.deepEqual([unconfirmed.status, unconfirmed.stdout], [2, ''])
+  assert.deepEqual((await world.titles(ann)).toSorted(), ['right', 'wrong'])
+  assert.match((await withdraw(wrong, '--yes')).stdout, /^Withdrew 2 notifications of 2 users/)
+  for (const person of [ann, ben]) assert.deepEqual(await world.titles(person), ['right'])
+  const [entry] = await store.read(listAudit, { since: 0, limit: 1 })
+  assert.equal(entry?.event, 'notifications-withdrawn')
+  assert.equal(entry.detail?.delivery, wrong)
 
-    const [right = ''] = await world.ids(ann)
-    const ofOne = await withdraw(right, '--yes')
-    assert.deepEqual([ofOne.status, await world.titles(ben)], [2, ['right']])
-    const since = ['--since', new Date(started).toISOString()]
-    const byName = await withdraw('--producer', 'app', ...since, '--json', '--yes')
-    assert.equal(JSON.parse(byName.stdout).notifications, 2, byName.stderr)
-    assert.deepEqual(await world.list(ann), [])
-    for (const [args, status] of [
-      [['--producer', '', ...since, '--yes'], 2],
-      [[wrong, '--yes'], 1],
-      [[newId(), '--dry-run'], 1],
-      [['--producer', 'nobody', ...since], 1],
-      [[], 2],
-      [['not an id'], 2],
-      [['--producer', 'app'], 2],
-      [[wrong, ...since], 2],
-    ] as const)
-      assert.equal((await withdraw(...args)).status, status, args.join(' '))
-  })
+  const [right = ''] = await world.ids(ann)
+  const ofOne = await withdraw(right, '--yes')
+  assert.deepEqual([ofOne.status, await world.titles(ben)], [2, ['right']])
+  const since = ['--since', new Date(started).toISOString()]
+  const byName = await withdraw('--producer', 'app', ...since, '--json', '--yes')
+  assert.equal(JSON.parse(byName.stdout).notifications, 2, byName.stderr)
+  assert.deepEqual(await world.list(ann), [])
+  for (const [args, status] of [
+    [['--producer', '', ...since, '--yes'], 2],
+    [[wrong, '--yes'], 1],
+    [[newId(), '--dry-run'], 1],
+    [['--producer', 'nobody', ...since], 1],
+    [[], 2],
+    [['not an id'], 2],
+    [['--producer', 'app'], 2],
+    [[wrong, ...since], 2],
+  ] as const)
+    assert.equal((await withdraw(...args)).status, status, args.join(' '))
+})

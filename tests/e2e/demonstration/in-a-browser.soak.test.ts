@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { WalkPage } from '../../support/pages/walk-page.ts'
 import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 
 const behind = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
@@ -106,4 +107,14 @@ test("starting, starting afresh and signing out in the demonstration leaves the 
   }, id)
   assert.equal(me, user.username)
   assert.deepEqual(await opened.context.cookies(`${behind.url}/api/me`), before)
+})
+
+test('the walk works with a prefix of the pages behind a proxy that strips a path; its cookies stay below it', async () => {
+  await using walk = await WalkPage.open(pages, '/hello/demonstration#inbox')
+  await walk.arrived('inbox')
+  walk.opened.expects(/^401 /)
+  for (const lane of ['session', 'token'] as const)
+    assert.deepEqual(await walk.statuses(lane), [200, 204, 204])
+  for (const { name, path } of await walk.opened.context.cookies())
+    assert.equal(path, '/bell/hello/demonstration', name)
 })

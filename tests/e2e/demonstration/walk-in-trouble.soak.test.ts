@@ -112,6 +112,26 @@ test('without script, the page says what it needs', async () => {
   assert.match((await opened.page.locator('noscript').textContent()) ?? '', /needs JavaScript/)
 })
 
+test('before the first step, the page fits a phone of 320 px in each language', async () => {
+  for (const language of ['en', 'de', 'fr']) {
+    await using opened = await pages.open('/demonstration', { language, width: 320 })
+    await opened.page.locator('#next').waitFor()
+    assert.equal(
+      await opened.page.evaluate(() => document.documentElement.scrollWidth),
+      320,
+      language,
+    )
+  }
+})
+
+test('a demonstration that is switched off is a page that says so, and no other page links to it', async () => {
+  await using without = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION: 'off' } })
+  await using opened = await without.open('/demonstration')
+  opened.expects(/^404 GET \/demonstration$/)
+  await opened.heading('Page not found')
+  assert.equal(await opened.page.getByRole('link', { name: 'Demonstration' }).count(), 0)
+})
+
 test('when all places are taken, the page says how many people use it, and in how many minutes to try again', async () => {
   let status = 201
   for (let n = 0; n < 20 && status === 201; n++)

@@ -14,55 +14,37 @@ afterEach(async () => {
 
 const inbox = '<carillon-inbox></carillon-inbox>'
 
-for (const [what, name] of Object.entries({ 'of the list': 'inbox-view', 'of a language': 'de' }))
-  test(`a script ${what} that did not arrive is loaded again without a reload`, async () => {
-    await pages.userWith(1)
-    const page = await pages.open('')
-    await page.route(new RegExp(`carillon-${name}-[^?]*$`), (route) => route.abort())
-    await page.evaluate(() => {
-      document.body.lang = 'de'
-      document.body.append(document.createElement('carillon-inbox'))
-    })
-    await page.getByRole('article', { name: 'Ungelesen Number 1' }).waitFor()
-  })
-
-test('the number is in the title of the document although its script did not arrive at first', async () => {
-  await pages.userWith(2)
+test('scripts of the list, of a language and of the title that did not arrive are loaded again without a reload', async () => {
+  await pages.userWith(1)
   const page = await pages.open('')
-  await page.route(/carillon-title-badge-[^?]*$/, (route) => route.abort())
+  await page.route(/carillon-(inbox-view|de|title-badge)-[^?]*$/, (route) => route.abort())
   await page.evaluate(() => {
+    document.body.lang = 'de'
     const bell = document.createElement('carillon-bell')
     bell.titleBadge = true
-    document.body.append(bell)
+    document.body.append(bell, document.createElement('carillon-inbox'))
   })
-  await page.waitForFunction(() => document.title === '(2) Orders')
+  await page.getByRole('article', { name: 'Ungelesen Number 1' }).waitFor()
+  await page.waitForFunction(() => document.title === '(1) Orders')
 })
 
-for (const [what, response, text] of [
-  ['fails with 500', { status: 500, body: '{}' }, 'Der Server hat ein Problem gemeldet.'],
-  ['is overloaded', { status: 503, body: '' }, 'Der Server hat ein Problem gemeldet.'],
-  [
-    'is replaced by a page of the network',
-    { contentType: 'text/html', body: '<h1>Pay' },
-    'Der Server hat ein Problem',
-  ],
-] as const)
-  test(`if the server ${what}, the element says so in the user's language, and recovers`, async () => {
-    const user = await pages.userWith(1)
-    const page = await pages.open('')
-    await page.route('**/api/**', (route) => route.fulfill(response))
-    await page.evaluate(() => {
-      document.documentElement.lang = 'de'
-      document.body.append(document.createElement('carillon-inbox'))
-    })
-    await page.locator('[part=error]').getByText(text).waitFor()
-    await page.unroute('**/api/**')
-    await page.evaluate(() => dispatchEvent(new Event('focus')))
-    await page.getByRole('article').waitFor()
-    await service.deliver({ to: user, title: 'Live' })
-    await page.getByText('Live', { exact: true }).waitFor()
-    await page.locator('[part=error]').waitFor({ state: 'detached' })
+test("if the server is replaced by a page of the network, the element says so in the user's language, and recovers", async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open('')
+  const response = { contentType: 'text/html', body: '<h1>Pay' }
+  await page.route('**/api/**', (route) => route.fulfill(response))
+  await page.evaluate(() => {
+    document.documentElement.lang = 'de'
+    document.body.append(document.createElement('carillon-inbox'))
   })
+  await page.locator('[part=error]').getByText('Der Server hat ein Problem').waitFor()
+  await page.unroute('**/api/**')
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page.getByRole('article').waitFor()
+  await service.deliver({ to: user, title: 'Live' })
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('[part=error]').waitFor({ state: 'detached' })
+})
 
 test('if only the live stream is blocked, the list is displayed, an act is sent, and new ones appear when it is back', async () => {
   const user = await pages.userWith(1)

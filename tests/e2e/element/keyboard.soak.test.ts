@@ -87,22 +87,6 @@ test('in a list from right to left, a text from left to right keeps its directio
   }
 })
 
-test('only the selected tab is in the order of the Tab key', async () => {
-  await pages.userWith(1)
-  const page = await pages.open('<carillon-inbox></carillon-inbox>')
-  await page.getByRole('article').waitFor()
-  await page.getByRole('button', { name: 'Mark all as read' }).focus()
-  await walk(page, ['Tab', 'Tab', 'Tab', 'Tab'], ['list-more', 'inbox', 'Number 1', 'item-toggle'])
-  const tabs = await page
-    .getByRole('tab')
-    .evaluateAll((all) => all.map((tab) => [tab.ariaSelected, tab.tabIndex]))
-  assert.deepEqual(tabs, [
-    ['true', 0],
-    ['false', -1],
-    ['false', -1],
-  ])
-})
-
 test('PageDown on the last article loads the next page and continues there', async () => {
   await pages.userWith(25)
   const page = await pages.open('<carillon-inbox></carillon-inbox>')
@@ -120,15 +104,4 @@ test('Control+Home leads to the button of what has arrived', async () => {
   await service.deliver({ to: user, title: 'Late' })
   await page.getByRole('button', { name: '1 new' }).waitFor()
   await walk(page, ['Control+Home', 'Enter'], ['newer', 'Late'])
-})
-
-test('the focus goes to the next item if the focused one leaves the list', async () => {
-  await pages.userWith(3)
-  const page = await pages.open('<carillon-inbox></carillon-inbox>')
-  await page.getByRole('tab', { name: 'Unread' }).click()
-  await page.getByRole('article').nth(2).waitFor()
-  await page.getByRole('article').nth(1).getByRole('button', { name: 'Mark as read' }).focus()
-  await page.keyboard.press('Enter')
-  await page.getByText('Number 2', { exact: true }).waitFor({ state: 'detached' })
-  await hasFocus(page, 'Number 1')
 })

@@ -192,50 +192,6 @@ test('without a connection the element says so, keeps its list, and recovers', a
   await page.getByText('No connection').waitFor({ state: 'detached' })
 })
 
-test('a server that fails is reported with a button to try again', async () => {
-  await pages.userWith(1)
-  const page = await pages.open('')
-  let isFailing = true
-  await page.route('**/api/session', (route) => {
-    if (!isFailing) return route.continue()
-    return route.fulfill({
-      status: 403,
-      json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } },
-    })
-  })
-  await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
-  await page.getByText('You do not have access.').waitFor()
-  isFailing = false
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByRole('article').waitFor()
-})
-
-test('on another origin, the token callback opens the inbox, and is called again after a refusal', async () => {
-  await pages.userWith(1)
-  const user = await service.user()
-  await service.deliver({ to: user, title: 'By token' })
-  const { authorization: good = '' } = await service.issueToken(user)
-  const page = await pages.open('')
-  await page.evaluate(
-    (token) => {
-      const given: string[] = []
-      Object.assign(globalThis, { given })
-      const bell = document.createElement('carillon-inbox')
-      bell.auth = () => {
-        given.push(given.length ? token : 'refused.refused.refused')
-        return given.at(-1) ?? ''
-      }
-      document.body.append(bell)
-    },
-    good.replace('Bearer ', ''),
-  )
-  await page.getByRole('article', { name: 'Unread By token' }).waitFor()
-  assert.equal(
-    await page.evaluate(() => (globalThis as unknown as { given: string[] }).given.length),
-    2,
-  )
-})
-
 test('a page with its own users: signed out without a request and without an error, signed in, and signed out again', async () => {
   await pages.userWith(0)
   const user = await service.user()

@@ -57,18 +57,6 @@ async function hide(owner: string): Promise<void> {
   }, `owner-${owner}`)
 }
 
-test('the number is in front of the title, changes, and leaves the title as it was', async () => {
-  await show('a', '3')
-  assert.equal(await page.title(), '(3) Orders')
-  await show('a', '99+')
-  assert.equal(await page.title(), '(99+) Orders')
-  await show('a', undefined)
-  assert.equal(await page.title(), 'Orders')
-  await show('a', '1')
-  await hide('a')
-  assert.equal(await page.title(), 'Orders')
-})
-
 test('a title that the page changes keeps the number in front, and is what remains when the element is removed', async () => {
   await show('a', '3')
   await page.evaluate(() => {

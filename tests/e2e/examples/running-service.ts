@@ -1,8 +1,7 @@
 // Runs Carillon for an example, and does there what the example's backend or its operator does.
-import assert from 'node:assert/strict'
 import { createProducer, type Producer } from '../../../client/carillon-client.ts'
 import { freePort } from '../../support/network/free-port.ts'
-import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { CarillonProcess, carillonJson, Folder } from '../../support/processes/carillon-process.ts'
 
 export class RunningService implements AsyncDisposable {
   readonly url: string
@@ -29,19 +28,12 @@ export class RunningService implements AsyncDisposable {
     const process = await CarillonProcess.ready(folder, {
       env: { ...env, CARILLON_PORT: String(port) },
     })
-    const added = await carillon(folder, [
-      'key',
-      'add',
-      'application',
-      '--scope',
-      'send,users',
-      '--json',
-    ])
-    assert.equal(added.status, 0, added.stderr)
+    const args = ['key', 'add', 'application', '--scope', 'send,users']
+    const { key } = await carillonJson(folder, args)
     return new RunningService(process, {
       folder,
       url: `http://127.0.0.1:${port}`,
-      key: JSON.parse(added.stdout).key,
+      key,
     })
   }
 

@@ -14,7 +14,7 @@ import { changesSince } from '../../../server/inbox/inbox.store.ts'
 import { snooze } from '../../../server/inbox/marks.store.ts'
 import { contentOf } from '../../../server/inbox/notification-json.ts'
 import { openStore } from '../../../server/open-store.ts'
-import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { hasNoClients, newDatabase } from '../../support/postgres.ts'
 import { CarillonProcess, Folder, settingsFor } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 
@@ -152,9 +152,6 @@ test(`${promised}, on PostgreSQL`, async (t) => {
   using folder = new Folder()
   const { url, drop } = await newDatabase()
   t.after(drop)
-  // A server runs the statement of a killed process until it notices that nobody reads the result.
-  const others =
-    "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
-  const areGone = async () => (await queryAt(url, `select 1 ${others}`)).rows.length === 0
+  const areGone = () => hasNoClients(url)
   await killAndExamine({ folder, url, inboxes: 12, areGone })
 })

@@ -14,7 +14,7 @@ import { readCounts } from '../../../server/inbox/inbox.store.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { findUserByUsername } from '../../../server/users/users.store.ts'
 import { freePort } from '../../support/network/free-port.ts'
-import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { hasNoClients, newDatabase } from '../../support/postgres.ts'
 import {
   CarillonProcess,
   Folder,
@@ -50,10 +50,7 @@ async function newPlace(t: TestContext, engine: 'SQLite' | 'PostgreSQL'): Promis
     }
   const { url, drop } = await newDatabase()
   t.after(drop)
-  // A server runs the statement of a killed process until it notices that nobody reads the result.
-  const others =
-    "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
-  const areGone = async () => (await queryAt(url, `select 1 ${others}`)).rows.length === 0
+  const areGone = () => hasNoClients(url)
   return { folder, url, env: { ...env, CARILLON_DATABASE_URL: url }, areGone }
 }
 

@@ -4,16 +4,13 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDatabase } from '../../support/postgres.ts'
 import { Ledger } from '../../support/processes/ledger.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 
 const kills = process.env.SOAK === undefined ? 3 : 100
 
 test(`one of three nodes under load is killed, ${kills} times: nothing acknowledged is lost or doubled (R1)`, async (t) => {
-  const database = await newDatabase()
-  t.after(() => database.drop())
-  await using nodes = new Nodes(database.url)
+  await using nodes = await Nodes.on('PostgreSQL')
   const all = [await nodes.add(), await nodes.add(), await nodes.add()]
   const users = all.map((node) => node.user(nodes.firstSignIn))
   const ledger = new Ledger()

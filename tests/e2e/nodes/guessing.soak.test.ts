@@ -4,71 +4,57 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDatabase } from '../../support/postgres.ts'
-import {
-  CarillonProcess,
-  type Environment,
-  Folder,
-  firstSignInOf,
-} from '../../support/processes/carillon-process.ts'
-import { Nodes } from '../../support/processes/nodes.ts'
+import { type Engine, engines, type Node, Nodes } from '../../support/processes/nodes.ts'
 import { type Variant, variants } from '../../support/service.ts'
 
-const proxies: Environment = { CARILLON_TRUSTED_PROXIES: '127.0.0.1' }
+const proxies = { CARILLON_TRUSTED_PROXIES: '127.0.0.1' }
 const attackers = 150
 
-type Cluster = {
-  urls(): string[]
-  owner: { username: string; password: string }
-  restart(): Promise<void>
-}
+class Cluster {
+  readonly #nodes: Nodes
+  readonly #all: readonly Node[]
 
-async function onSqlite(): Promise<Cluster> {
-  const folder = new Folder()
-  let running = await CarillonProcess.ready(folder, { env: proxies })
-  after(async () => {
-    await running[Symbol.asyncDispose]()
-    folder[Symbol.dispose]()
-  })
-  return {
-    urls: () => [running.url],
-    owner: firstSignInOf(folder),
-    async restart() {
-      await running.end('SIGTERM')
-      running = await CarillonProcess.ready(folder, { env: proxies })
-    },
+  private constructor(nodes: Nodes, all: readonly Node[]) {
+    this.#nodes = nodes
+    this.#all = all
+  }
+
+  static async on(engine: Engine): Promise<Cluster> {
+    const nodes = await Nodes.on(engine, { settings: proxies })
+    after(() => nodes[Symbol.asyncDispose]())
+    const all = [await nodes.add()]
+    if (engine === 'PostgreSQL') all.push(await nodes.add())
+    return new Cluster(nodes, all)
+  }
+
+  get owner() {
+    return this.#nodes.firstSignIn
+  }
+
+  urlOf(n: number): string {
+    return this.urls[n % this.urls.length] ?? ''
+  }
+
+  get urls(): string[] {
+    return this.#all.map(({ url }) => url)
+  }
+
+  async restart(): Promise<void> {
+    for (const node of this.#all) {
+      await node.process.end('SIGTERM')
+      await node.again()
+    }
   }
 }
 
-async function onPostgres(): Promise<Cluster> {
-  const database = await newDatabase()
-  const nodes = new Nodes(database.url, proxies)
-  after(async () => {
-    await nodes[Symbol.asyncDispose]()
-    await database.drop()
-  })
-  const both = [await nodes.add(), await nodes.add()]
-  return {
-    urls: () => both.map(({ url }) => url),
-    owner: nodes.firstSignIn,
-    async restart() {
-      for (const node of both) {
-        await node.process.end('SIGTERM')
-        await node.again()
-      }
-    },
-  }
-}
-
-for (const [engine, start] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres }))
+for (const engine of engines)
   for (const variant of variants)
     test(`of 150 guesses at one account from 150 addresses at most 100 are evaluated, on every node together, and the owner signs in on a known device meanwhile (${engine}, ${variant}, A9, A10)`, async (t) => {
-      const cluster = await start()
+      const cluster = await Cluster.on(engine)
       const { username, password } = cluster.owner
       const known = await new Device(variant, cluster).signedIn()
       const guess = async (n: number) => {
-        const urls = cluster.urls()
-        const { status } = await login(urls[n % urls.length] ?? '', `198.18.7.${n}`, {
+        const { status } = await login(cluster.urlOf(n), `198.18.7.${n}`, {
           body: { username, password: `guess number ${n}`, variant: variants[n % 2] as Variant },
         })
         return status
@@ -85,7 +71,7 @@ for (const [engine, start] of Object.entries({ SQLite: onSqlite, PostgreSQL: onP
       await cluster.restart()
       // After one more failure none is free: the restart kept the counts.
       while ((await guess(attackers)) !== 401) await sleep(200)
-      for (const url of cluster.urls()) {
+      for (const url of cluster.urls) {
         const { status, headers } = await login(url, '198.18.9.9', {
           body: { username, password, variant },
         })
@@ -126,7 +112,6 @@ class Device {
   }
 
   async login(): Promise<number> {
-    const urls = this.#cluster.urls()
     const { cookie = '', deviceToken } = this.#sent
     const { username, password } = this.#cluster.owner
     const body = {
@@ -135,7 +120,7 @@ class Device {
       variant: this.#variant,
       ...(deviceToken !== undefined && { deviceToken }),
     }
-    const response = await login(urls[this.#logins++ % urls.length] ?? '', '198.18.1.1', {
+    const response = await login(this.#cluster.urlOf(this.#logins++), '198.18.1.1', {
       body,
       cookie,
     })

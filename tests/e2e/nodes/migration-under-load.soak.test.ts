@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { queryAt } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { copyOfProgram, migrationFiles } from '../../support/processes/copy-of-program.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
@@ -28,12 +28,10 @@ test(`a new node migrates ${notifications} notifications within a minute while t
 
 /** Returns false if the machine paused, so that a request failed or the node was late. */
 async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): Promise<boolean> {
-  const database = await newDatabase()
-  t.after(() => database.drop())
   using program = new Folder()
-  await using nodes = new Nodes(database.url)
+  await using nodes = await Nodes.on('PostgreSQL')
   const all = [await nodes.add(), await nodes.add()]
-  await fill(database.url)
+  await fill(nodes.databaseUrl)
   await using load = new Load()
   for (const node of all) await load.startOn(node.user(nodes.firstSignIn))
   await load.more(20)
@@ -52,7 +50,7 @@ async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): P
   assert.deepEqual(load.failures, [])
   assert.ok(readyMs < readyWithinMs, `ready after ${readyMs} ms`)
   const { rows } = await queryAt(
-    database.url,
+    nodes.databaseUrl,
     `select count(*)::int as indexes from pg_inherits join pg_index on indexrelid = inhrelid
       where inhparent = 'notification_by_update'::regclass and indisvalid`,
   )

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDatabase } from '../../support/postgres.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import { Balancer } from '../../support/proxies/balancer.ts'
@@ -29,9 +28,7 @@ async function goesUnnoticed(
 ): Promise<boolean> {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
-  const database = await newDatabase()
-  t.after(() => database.drop())
-  await using nodes = new Nodes(database.url, { CARILLON_DRAIN_GRACE: '500ms' })
+  await using nodes = await Nodes.on('PostgreSQL', { settings: { CARILLON_DRAIN_GRACE: '500ms' } })
   const all = [await nodes.add(), await nodes.add(), await nodes.add()]
   await using balancer = await Balancer.before(
     all.map(({ port }) => port),

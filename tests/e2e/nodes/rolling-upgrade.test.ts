@@ -8,8 +8,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventReader } from '../../support/event-source/event-source.ts'
-import { newDatabase, queryAt } from '../../support/postgres.ts'
-import { carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { queryAt } from '../../support/postgres.ts'
+import { carillonJson, Folder } from '../../support/processes/carillon-process.ts'
 import { copyOfProgram, migrationFiles } from '../../support/processes/copy-of-program.ts'
 import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { idIn, type SignIn, type UserOfService } from '../../support/processes/user-of-service.ts'
@@ -62,22 +62,20 @@ async function goesUnnoticed(
 ): Promise<boolean> {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
-  const database = await newDatabase({ isBare: true })
-  t.after(() => database.drop())
   using newProgram = new Folder()
   const old = {}
   const next = { launcher: copyOfProgram(newProgram, { version: nextVersion, files }) }
-  await using nodes = new Nodes(database.url)
+  await using nodes = await Nodes.on('PostgreSQL', { isBare: true })
   const before = await nodes.add(old)
-  const functionsBefore = await functionsOf(database.url)
+  const functionsBefore = await functionsOf(nodes.databaseUrl)
   const key = await keyOf(nodes)
-  await using load = new Load(nodes.firstSignIn, database.url)
+  await using load = new Load(nodes.firstSignIn, nodes.databaseUrl)
   using streamBefore = await load.streamOf(before)
   load.startOn(before, 'the old version')
   await load.moreRounds(3)
 
   const current = await nodes.add(next)
-  const functions = await functionsOf(database.url)
+  const functions = await functionsOf(nodes.databaseUrl)
   assert.notEqual(functions, functionsBefore, 'the new version created its functions')
   using streamCurrent = await load.streamOf(current)
   const sentBefore = load.sent.length
@@ -88,7 +86,7 @@ async function goesUnnoticed(
   if (restarted === 'is refused')
     await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
   else await late.isReady()
-  assert.equal(await functionsOf(database.url), functions)
+  assert.equal(await functionsOf(nodes.databaseUrl), functions)
   await load.moreRounds(3)
   await load.stop()
 
@@ -134,15 +132,9 @@ async function receives(stream: EventReader, titles: readonly string[]): Promise
 }
 
 /** The key may create users. */
-async function keyOf(nodes: Nodes): Promise<string> {
-  const { stdout } = await carillon(
-    nodes.folder,
-    ['key', 'add', 'app', '--scope', 'send,users', '--json'],
-    {
-      env: nodes.environment,
-    },
-  )
-  return JSON.parse(stdout).key
+async function keyOf({ folder, environment: env }: Nodes): Promise<string> {
+  const args = ['key', 'add', 'app', '--scope', 'send,users']
+  return (await carillonJson(folder, args, { env })).key
 }
 
 type Requests = Record<string, (user: UserOfService, proofs: Proofs) => Promise<HttpResponse>>

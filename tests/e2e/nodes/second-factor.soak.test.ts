@@ -2,17 +2,13 @@
 // the same time, and a confirmation on one counts on the other.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { queryAt } from '../../support/postgres.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 
-const database = await newDatabase()
-const nodes = new Nodes(database.url)
-after(async () => {
-  await nodes[Symbol.asyncDispose]()
-  await database.drop()
-})
+const nodes = await Nodes.on('PostgreSQL')
+after(() => nodes[Symbol.asyncDispose]())
 const started = [await nodes.add(), await nodes.add()] as const
 const [a, b] = started.map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
 
@@ -72,7 +68,7 @@ test('of one recovery code, and of one challenge, on two nodes at the same time,
 })
 
 test('a session that is confirmed on one node is fresh on the other (A18)', async () => {
-  await queryAt(database.url, 'update session set confirmed_at = 0')
+  await queryAt(nodes.databaseUrl, 'update session set confirmed_at = 0')
   for (const node of [a, b])
     assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 403)
   const [recoveryCode] = recoveryCodes

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 import { Sealing } from '../../../server/basics/secrets.ts'
 import { freePort } from '../../support/network/free-port.ts'
-import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { queryAt } from '../../support/postgres.ts'
 import {
   CarillonProcess,
   carillon,
@@ -23,9 +23,9 @@ const fresh = 'the new secret of every node, also long enough'
 soakTest(
   'the secret changes on two nodes under load: 0 failed requests, nobody is signed out, and the one before is not needed afterwards (T20)',
   async (t) => {
-    const database = await newDatabase()
-    t.after(() => database.drop())
-    await using nodes = new Nodes(database.url, { CARILLON_DRAIN_GRACE: '500ms' })
+    await using nodes = await Nodes.on('PostgreSQL', {
+      settings: { CARILLON_DRAIN_GRACE: '500ms' },
+    })
     const all = [await nodes.add(), await nodes.add()]
     await using balancer = await Balancer.before(all.map(({ port }) => port))
     const user = new UserOfService(balancer.url, nodes.firstSignIn, { connections: 16 })
@@ -34,7 +34,7 @@ soakTest(
     const token = await user.signIn('stateless')
     const old = nodes.environment.CARILLON_SECRET ?? ''
     const [factor] = await queryAt(
-      database.url,
+      nodes.databaseUrl,
       `insert into factor (user_id, id, kind, label, sealed_secret, created_at)
       values ('u1', 'f1', 'totp', 'phone', '${await new Sealing({ current: old }).seal('factors', 'plum')}', 1)
       returning sealed_secret`,
@@ -82,7 +82,7 @@ soakTest(
     for (const headers of [session, token])
       assert.equal((await user.request({ path: '/routeRestreinte', headers })).status, 200)
     const result = await queryAt(
-      database.url,
+      nodes.databaseUrl,
       'select sealed_secret from factor; select event from audit',
     )
     const [sealed, events] = [result]

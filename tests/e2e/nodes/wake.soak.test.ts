@@ -1,15 +1,10 @@
 // Wake on two nodes: a snooze that is over takes effect once, whichever node sees it first.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newDatabase } from '../../support/postgres.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 
-const database = await newDatabase()
-const nodes = new Nodes(database.url)
-after(async () => {
-  await nodes[Symbol.asyncDispose]()
-  await database.drop()
-})
+const nodes = await Nodes.on('PostgreSQL')
+after(() => nodes[Symbol.asyncDispose]())
 
 test('what was snoozed comes back once on two nodes, within five seconds', async () => {
   const started = await Promise.all([nodes.begin(), nodes.begin()])

@@ -1,47 +1,36 @@
-// The front door in a real Chromium: each state of its reader and of the service, and where its links lead.
+// The front door in a real Chromium: each state of its reader and of the service, and where its links lead;
+// and the frame that it shares with all pages.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 
-const pages = await BrowserPages.start({ env: { CARILLON_NAME: 'Harbour Office' } })
+const pages = await BrowserPages.start({
+  env: { CARILLON_ACCENT: '#8a2be2', CARILLON_NAME: 'Harbour <Office>' },
+})
 after(() => pages[Symbol.asyncDispose]())
 const { service } = pages
 
-test('a service without a user says how to add one, on its own machine only', async () => {
+test('a service without a user says how to add one, on its own machine only; elsewhere a setting shows the link to the documentation', async () => {
   {
     await using opened = await pages.open('/')
-    await opened.heading('Welcome to Harbour Office')
+    await opened.heading('Welcome to Harbour <Office>')
     await opened.page.getByText('npx carillon user add NAME').waitFor()
     await opened.isAccessible('front-no-user')
   }
-  const elsewhere = await BrowserPages.start({
-    env: { CARILLON_PUBLIC_URL: 'https://bell.example', CARILLON_TRUSTED_PROXIES: '127.0.0.1' },
-  })
-  try {
+  // The navigation has one link, and the page has one as a place to go.
+  for (const [link, count] of Object.entries({ off: 0, on: 2 })) {
+    await using elsewhere = await BrowserPages.start({
+      env: {
+        CARILLON_PUBLIC_URL: 'https://bell.example',
+        CARILLON_TRUSTED_PROXIES: '127.0.0.1',
+        CARILLON_DOCUMENTATION_LINK: link,
+      },
+    })
     await using opened = await elsewhere.open('/')
     await opened.heading('Welcome to Carillon')
     assert.equal(await opened.page.getByText('carillon user add').count(), 0)
-    assert.equal(await opened.page.getByRole('link', { name: 'Documentation' }).count(), 0)
-    assert.equal((await elsewhere.service.get('/docs')).status, 200)
-  } finally {
-    await elsewhere[Symbol.asyncDispose]()
-  }
-})
-
-test('elsewhere, a setting shows the link to the documentation', async () => {
-  const elsewhere = await BrowserPages.start({
-    env: {
-      CARILLON_PUBLIC_URL: 'https://bell.example',
-      CARILLON_TRUSTED_PROXIES: '127.0.0.1',
-      CARILLON_DOCUMENTATION_LINK: 'on',
-    },
-  })
-  try {
-    await using opened = await elsewhere.open('/')
-    // The navigation has one, and the page has one as a place to go.
-    assert.equal(await opened.page.getByRole('link', { name: 'Documentation' }).count(), 2)
-  } finally {
-    await elsewhere[Symbol.asyncDispose]()
+    const links = opened.page.getByRole('link', { name: 'Documentation' })
+    assert.equal(await links.count(), count)
   }
 })
 
@@ -49,13 +38,13 @@ test('after the first start the page says where the first password is, until the
   await service.user('operator')
   {
     await using opened = await pages.open('/', { language: 'fr' })
-    await opened.heading('Bienvenue sur Harbour Office')
+    await opened.heading('Bienvenue sur Harbour <Office>')
     await opened.page.getByText('Connectez-vous avec le nom d’utilisateur').waitFor()
     await opened.isAccessible('front-first-start')
   }
   await service.user('ann')
   await using opened = await pages.open('/')
-  await opened.heading('Welcome to Harbour Office')
+  await opened.heading('Welcome to Harbour <Office>')
   assert.equal(await opened.page.getByText('first-sign-in.txt').count(), 0)
   await opened.isAccessible('front-signed-out')
 })
@@ -98,4 +87,41 @@ test('a signed-in reader is greeted with the number of unread notifications, and
     .or(opened.page.locator('.brand'))
     .click()
   await opened.heading(`Hallo ${user.username}`)
+})
+
+test('the account page has the name of the service and of its user, and its languages, without script too', async () => {
+  const user = await service.user()
+  for (const [language, heading] of [
+    ['en-GB', 'Account'],
+    ['de-CH', 'Konto'],
+    ['fr', 'Compte'],
+    ['ja', 'Account'],
+  ] as const) {
+    await using opened = await pages.open('/account', { user, language, hasScript: false })
+    await opened.heading(heading)
+    assert.equal(await opened.page.title(), `${heading} · Harbour <Office>`)
+    await opened.page.locator('.who', { hasText: user.username }).waitFor()
+  }
+})
+
+test('the frame is accessible, fits 320 px and has the accent colour, in light and dark', async () => {
+  await using opened = await pages.open('/account', { user: await service.user() })
+  await opened.isAccessible('account')
+  const accent = () =>
+    opened.page
+      .locator('.top nav a[aria-current]')
+      .evaluate((link) => getComputedStyle(link).boxShadow)
+  assert.match(await accent(), /rgb\(138, 43, 226\)/)
+})
+
+test('the helper of these tests refuses a page whose load has a failed request or a console error', async () => {
+  const opened = await pages.open('/account', { user: await service.user() })
+  await opened.page.evaluate(async () => {
+    console.error('a complaint')
+    await fetch('nothing-here')
+  })
+  await assert.rejects(
+    async () => opened[Symbol.asyncDispose](),
+    /a complaint.*404 GET \/nothing-here/s,
+  )
 })

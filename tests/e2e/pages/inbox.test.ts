@@ -65,39 +65,6 @@ test('a signed-in user reads, filters and marks notifications; new ones arrive w
   await becomes(async () => opened.path, '/inbox')
 })
 
-soakTest('the inbox is read and filtered with the keyboard alone', async () => {
-  await using opened = await pages.open('/inbox', { user: await userWithMail() })
-  const { page } = opened
-  await page.getByRole('article').nth(2).waitFor()
-  await page.getByRole('combobox').waitFor()
-  const reached: string[] = []
-  for (let steps = 0; steps < 40 && !reached.includes('Mark as read'); steps++) {
-    await page.keyboard.press('Tab')
-    const isCategory = await page.evaluate(() => document.activeElement?.id === 'category')
-    reached.push(isCategory ? 'Category' : await opened.focused())
-    // Chromium changes a closed list of options with the arrow keys.
-    if (!isCategory) continue
-    await page.keyboard.press('ArrowDown')
-    await page.getByText('Tea is ready').waitFor({ state: 'detached' })
-    await page.getByText('Invoice 7').waitFor()
-  }
-  assert.deepEqual(
-    reached.filter((name) =>
-      [
-        'Skip to the content',
-        'Sign out',
-        'Notification settings',
-        'Category',
-        'Mark as read',
-      ].includes(name),
-    ),
-    ['Skip to the content', 'Sign out', 'Notification settings', 'Category', 'Mark as read'],
-  )
-  await becomes(async () => opened.path, '/inbox?category=billing')
-  await page.keyboard.press('Enter')
-  await page.waitForFunction(() => document.title.startsWith('(2) Inbox'))
-})
-
 soakTest('page and element have the language of the browser, then that of the user', async () => {
   const user = await userWithMail()
   for (const [language, heading, category, markAll] of [
@@ -190,13 +157,6 @@ test('on a phone, the button for the preferences stands beside the title, in Fre
   const button = await opened.page.locator('main a.button').boundingBox()
   assert.ok(title && button && button.x >= title.x + title.width)
   assert.ok(button.y < title.y + title.height && title.y < button.y + button.height)
-})
-
-soakTest('an empty inbox says so, and has no list of categories', async () => {
-  await using opened = await pages.open('/inbox', { user: await service.user() })
-  await opened.page.getByText('No notifications yet').waitFor()
-  assert.ok(await opened.page.locator('#category').isHidden())
-  await opened.isAccessible('inbox-empty')
 })
 
 test('a reader without a session gets the sign-in page, which leads back; so does the link after the session has ended', async () => {
@@ -294,6 +254,8 @@ test('an empty inbox, an empty archive and an empty category say different thing
   await using opened = await pages.open('/inbox', { user: await service.user() })
   const { page } = opened
   await page.getByText('No notifications yet').waitFor()
+  assert.ok(await page.locator('#category').isHidden())
+  await opened.isAccessible('inbox-empty')
   await page.getByRole('tab', { name: 'Archived' }).click()
   await page.getByText('What you archive is kept here.').waitFor()
   await page.goto(`${pages.url}/inbox?category=tea`)
@@ -324,39 +286,4 @@ test('an address with a slash at its end is the page', async () => {
   await opened.page.getByText('Door open').waitFor()
   await opened.page.goto(`${pages.url}/account/`)
   await opened.page.getByRole('heading', { name: 'Devices' }).waitFor()
-})
-
-soakTest(
-  'while the service is gone the list stays and says so, and it continues afterwards',
-  async () => {
-    const user = await userWithMail()
-    await using opened = await pages.open('/inbox', { user })
-    const { page, context } = opened
-    await page.getByText('Door open').waitFor()
-    await context.setOffline(true)
-    await page.getByText('No connection').waitFor()
-    await page.getByText('Door open').waitFor()
-    await opened.isAccessible('inbox-offline')
-    await context.setOffline(false)
-    await service.deliver({ to: user, title: 'Back again' })
-    await page.getByText('Back again', { exact: true }).waitFor()
-    // Whether a request is sent in this time depends on the stream.
-    const others = opened.complaints.filter(
-      (complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'),
-    )
-    opened.complaints.splice(0, Infinity, ...others)
-  },
-)
-
-soakTest('the theme of this device holds', async () => {
-  const user = await userWithMail()
-  await using opened = await pages.open('/inbox', { user })
-  const { page } = opened
-  const theme = () => page.locator('carillon-inbox').getAttribute('theme')
-  await page.getByText('Door open').waitFor()
-  assert.equal(await theme(), 'auto')
-  await page.evaluate(() => localStorage.setItem('carillon-theme', 'dark'))
-  await page.reload()
-  await page.getByText('Door open').waitFor()
-  assert.equal(await theme(), 'dark')
 })

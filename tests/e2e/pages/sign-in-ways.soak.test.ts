@@ -1,11 +1,10 @@
 // The sign-in page in a real Chromium with passkeys and a real OpenID provider: each alone, as a second step, and each failure.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { CDPSession } from 'playwright-core'
 import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
-import type { TestUser } from '../../support/service.ts'
+import { virtualAuthenticator } from '../../support/passkeys.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
 /** The provider is on another site than the service, as in practice. */
@@ -20,39 +19,15 @@ after(async () => {
 })
 const atLocalhost = pages.url.replace('127.0.0.1', 'localhost')
 
-async function sendPassword(
-  { page }: BrowserPage,
-  { username, password }: Omit<TestUser, 'id'>,
-): Promise<void> {
-  await page.getByLabel('Username').fill(username)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-}
-
 /**
  * The authenticator would use a passkey as soon as the page offers one in the field of the name: no
  * page does here.
  */
-async function withAuthenticator({
-  page,
-  context,
-}: BrowserPage): Promise<{ cdp: CDPSession; authenticatorId: string }> {
+async function withAuthenticator({ page }: BrowserPage) {
   await page.addInitScript(() => {
     PublicKeyCredential.isConditionalMediationAvailable = async () => false
   })
-  const cdp = await context.newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      automaticPresenceSimulation: true,
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  })
-  return { cdp, authenticatorId }
+  return virtualAuthenticator(page)
 }
 
 async function addPasskey({ page }: BrowserPage): Promise<void> {
@@ -84,8 +59,8 @@ test('a user signs in with a passkey alone, and with the password and the passke
   const ann = await app.user()
   await using opened = await pages.open(`${atLocalhost}/sign-in`)
   const { page } = opened
-  const { cdp, authenticatorId } = await withAuthenticator(opened)
-  await sendPassword(opened, ann)
+  const verifies = await withAuthenticator(opened)
+  await opened.sendSignIn(ann)
   await page.waitForURL(`${atLocalhost}/inbox`)
   await addPasskey(opened)
 
@@ -96,18 +71,18 @@ test('a user signs in with a passkey alone, and with the password and the passke
   await page.waitForURL(`${atLocalhost}/account#security`)
 
   await signOut(opened)
-  await sendPassword(opened, ann)
+  await opened.sendSignIn(ann)
   await opened.heading('Second step')
   await opened.isAccessible('second-step-passkey')
-  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+  await verifies(false)
   await page.getByRole('button', { name: 'Use your passkey' }).click()
   await opened.alerts('No passkey was used.')
-  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+  await verifies(true)
   await page.getByRole('button', { name: 'Use your passkey' }).click()
   await page.waitForURL(`${atLocalhost}/inbox`)
 
   await signOut(opened)
-  await sendPassword(opened, ann)
+  await opened.sendSignIn(ann)
   await opened.heading('Second step')
   app.pass(5 * 60_000 + 1)
   opened.expects(/^401 POST \/login\/passkey\/options$/)
@@ -123,7 +98,7 @@ test('a passkey that the service does not know, and a browser without passkeys, 
   await using opened = await pages.open(`${atLocalhost}/sign-in?return_to=%2Faccount`)
   const { page } = opened
   await withAuthenticator(opened)
-  await sendPassword(opened, ann)
+  await opened.sendSignIn(ann)
   await page.waitForURL(`${atLocalhost}/account`)
   await addPasskey(opened)
   const { key } = await app.producerKey(['users'])

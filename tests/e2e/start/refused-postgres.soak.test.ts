@@ -22,17 +22,6 @@ const starts: [string, Environment, RegExp][] = [
     { CARILLON_DATABASE_URL: at({ username: guarded.role, password: secret }) },
     /refuses the password/,
   ],
-  [
-    'a database that is not there',
-    { CARILLON_DATABASE_URL: at({ pathname: '/mislaid' }) },
-    /This database does not exist/,
-  ],
-  [
-    'a role without rights',
-    { CARILLON_DATABASE_URL: at({ username: guarded.role, password: guarded.password }) },
-    /rights/,
-  ],
-  ['no password', { CARILLON_DATABASE_URL: at({ username: guarded.role }) }, /requires a password/],
   ['no secret', { CARILLON_DATABASE_URL: bare.url }, /Set CARILLON_SECRET/],
 ]
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isInRanges, rangesOf } from '../../../server/basics/ip-addresses.ts'
 import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 
 /** Notes what it was to send: the real program of that name needs the socket of systemd. */
 function noteNotices(folder: Folder): { env: Record<string, string>; notices: () => string[] } {
@@ -22,17 +22,13 @@ function noteNotices(folder: Folder): { env: Record<string, string>; notices: ()
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(10)
-}
-
 test('the service tells systemd that it is ready, works and stops; a reload changes nothing and is logged', async () => {
   using folder = new Folder()
   const { env, notices } = noteNotices(folder)
   await using running = await CarillonProcess.ready(folder, { env })
-  await until(() => notices().includes('READY=1') && notices().includes('WATCHDOG=1'))
+  await untilSo(async () => notices().includes('READY=1') && notices().includes('WATCHDOG=1'))
   running.child.kill('SIGHUP')
-  await until(() => running.lines.some(({ event }) => event === 'reload-ignored'))
+  await untilSo(async () => running.lines.some(({ event }) => event === 'reload-ignored'))
   const check = (port: string) => carillon(folder, ['healthcheck', '--port', port])
   const healthy = await check(new URL(running.url).port)
   assert.deepEqual([healthy.status, healthy.stdout], [0, 'ready\n'], healthy.stderr)
@@ -40,7 +36,7 @@ test('the service tells systemd that it is ready, works and stops; a reload chan
   const printed = await carillon(folder, ['-V'])
   assert.equal(printed.stdout, `${version} (${commit})\n`)
   assert.equal((await running.end('SIGTERM')).status, 0)
-  await until(() => notices().includes('STOPPING=1'))
+  await untilSo(async () => notices().includes('STOPPING=1'))
   const gone = await check(new URL(running.url).port)
   assert.equal(gone.status, 1)
   assert.match(gone.stderr, /^carillon: http:\S+\/readyz is not ready: .+\n$/)

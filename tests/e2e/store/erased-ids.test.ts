@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  carillonJson,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 
 test('an erased external id is still recognised after a rotation of the secret and in a restored backup (U7)', async () => {
   using folder = new Folder()
@@ -13,19 +18,9 @@ test('an erased external id is still recognised after a rotation of the secret a
     return stdout
   }
   const first = await CarillonProcess.ready(folder)
-  const { key } = JSON.parse(await command('key', 'add', 'shop', '--scope', 'send,users', '--json'))
-  const off = JSON.parse(
-    await command(
-      'key',
-      'add',
-      'careful',
-      '--scope',
-      'send,users',
-      '--creates-users',
-      'off',
-      '--json',
-    ),
-  )
+  const adding = ['key', 'add', 'shop', '--scope', 'send,users']
+  const { key } = await carillonJson(folder, adding)
+  const off = await carillonJson(folder, [...adding, '--creates-users', 'off'])
   assert.equal(off.createsUsers, false)
   const callOf =
     (url: string) =>
@@ -78,9 +73,8 @@ test('an erased external id is still recognised after a rotation of the secret a
   assert.deepEqual(await again(third.url), [422, 422])
 
   writeFileSync(folder.file('users.jsonl'), '{"externalId":"by-route"}\n{"externalId":"new"}\n')
-  const imported = JSON.parse(
-    await command('user', 'import', 'users.jsonl', '--database-url', restored, '--json'),
-  )
+  const importing = ['user', 'import', 'users.jsonl', '--database-url', restored]
+  const imported = await carillonJson(folder, importing)
   assert.deepEqual(imported, { imported: 2, created: 2, updated: 0, erased: true })
   assert.deepEqual(await again(third.url), [201, 422])
 })
@@ -88,9 +82,9 @@ test('an erased external id is still recognised after a rotation of the secret a
 test('with CARILLON_ERASED_FOR=0 no erased external id is remembered (U7)', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { env: { CARILLON_ERASED_FOR: '0' } })
-  const added = await carillon(folder, ['key', 'add', 'shop', '--scope', 'send,users', '--json'])
+  const { key } = await carillonJson(folder, ['key', 'add', 'shop', '--scope', 'send,users'])
   const headers = {
-    authorization: `Bearer ${JSON.parse(added.stdout).key}`,
+    authorization: `Bearer ${key}`,
     'content-type': 'application/json',
   }
   const call = async (method: string, path: string, text = '{}') =>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
-import { carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { carillon, carillonJson, Folder } from '../../support/processes/carillon-process.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import { publicUrl, walkRoutes } from '../../support/processes/route-walk.ts'
 import { isSoak, soakTest } from '../../support/soak.ts'
@@ -36,18 +36,10 @@ for (const [engine, other] of [
       const walk = async (url: string) => {
         await using nodes = new Nodes(url, { CARILLON_PUBLIC_URL: publicUrl })
         const node = await nodes.add()
-        if (key === '')
-          key = JSON.parse(
-            await command(
-              nodes.environment,
-              'key',
-              'add',
-              'walk',
-              '--scope',
-              'send,users,webhooks',
-              '--json',
-            ),
-          ).key
+        if (key === '') {
+          const adding = ['key', 'add', 'walk', '--scope', 'send,users,webhooks']
+          key = (await carillonJson(folder, adding, { env: nodes.environment })).key
+        }
         const { calls, failures } = await walkRoutes(node.url, key)
         t.diagnostic(`${calls} calls`)
         assert.deepEqual(failures, [])

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import {
   CarillonProcess,
   carillon,
+  carillonJson,
   Folder,
   firstSignInOf,
 } from '../../support/processes/carillon-process.ts'
@@ -21,11 +22,7 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   await using running = await CarillonProcess.ready(folder, { env })
   const secrets: Record<string, string> = { 'the sealing secret': sealing }
   const operator = firstSignInOf(folder)
-  const command = async (...args: string[]) => {
-    const { status, stdout, stderr } = await carillon(folder, [...args], { env })
-    assert.equal(status, 0, stderr)
-    return stdout
-  }
+  const command = (...args: string[]) => carillonJson(folder, args, { env })
   const send = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const response = await fetch(`${running.url}${path}`, {
       method: 'POST',
@@ -43,13 +40,11 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
 
   secrets['the first password'] = operator.password
   secrets['the first key'] = operator.key.split('_').slice(2).join('_')
-  const { username, password } = JSON.parse(await command('user', 'add', 'ann', '--json'))
+  const { username, password } = await command('user', 'add', 'ann')
   secrets['the password'] = password
-  const { id: keyId, key } = JSON.parse(
-    await command('key', 'add', 'shop', '--scope', 'send,users', '--json'),
-  )
+  const { id: keyId, key } = await command('key', 'add', 'shop', '--scope', 'send,users')
   secrets['a producer key'] = key.split('_').slice(2).join('_')
-  const rotated = JSON.parse(await command('key', 'rotate', keyId, '--json'))
+  const rotated = await command('key', 'rotate', keyId)
   secrets['a rotated producer key'] = rotated.key.split('_').slice(2).join('_')
 
   const token = await send('/login', { username, password, variant: 'stateless' })
@@ -65,6 +60,10 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
     401,
   )
 
+  secrets['a password as a username'] = 'this is a typo of my passphrase'
+  const typed = { username: secrets['a password as a username'], password }
+  assert.equal((await send('/login', typed)).status, 401)
+
   const proof = { authorization: `Bearer ${token.json.token}` }
   const added = (await send('/api/me/factors/totp', {}, proof)).json.data
   secrets['the secret of an authenticator'] = added.secret
@@ -77,7 +76,7 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   assert.equal(challenged.json.error.code, 'SECOND_FACTOR_REQUIRED')
   secrets['a challenge'] = challenged.json.error.challenge.split('.').at(-1)
 
-  const { url } = JSON.parse(await command('user', 'link', 'ann', '--json'))
+  const { url } = await command('user', 'link', 'ann')
   const link = new URL(url).hash.slice(1)
   secrets['a link'] = link
   secrets['a new password'] = 'grey heron over the weir 12'
@@ -86,15 +85,15 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
     newPassword: secrets['a new password'],
   })
   assert.equal(reset.status, 204, JSON.stringify(reset.json))
-  await command('backup', 'carillon.backup')
-  const printed =
-    (await command('audit', '--json')) +
-    (await command('user', 'list', '--json')) +
-    (await command('key', 'list', '--json'))
+  const backup = await carillon(folder, ['backup', 'carillon.backup'], { env })
+  assert.equal(backup.status, 0, backup.stderr)
+  const printed: unknown[] = []
+  for (const list of [['audit'], ['user', 'list'], ['key', 'list']])
+    printed.push(await command(...list))
 
   const places: Record<string, Buffer> = {
     'the log': Buffer.from(running.stdout + running.stderr),
-    printed: Buffer.from(printed),
+    printed: Buffer.from(JSON.stringify(printed)),
   }
   for (const name of readdirSync(folder.path, { recursive: true, encoding: 'utf8' })) {
     // The one file that displays the first sign-in once.

@@ -6,10 +6,9 @@ import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
-import { newDatabase } from '../../support/postgres.ts'
 import { Follower } from '../../support/processes/follower.ts'
 import { Ledger } from '../../support/processes/ledger.ts'
-import { type Node, Nodes } from '../../support/processes/nodes.ts'
+import { engines, type Node, Nodes } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import { variants } from '../../support/service.ts'
 
@@ -20,11 +19,6 @@ const {
 } = process.env.SOAK === undefined
   ? { disconnects: 60, events: 800, kills: 2 }
   : { disconnects: 1_000, events: 10_000, kills: 20 }
-
-const engines = {
-  SQLite: async () => ({ url: 'sqlite:carillon.db', drop: async () => {} }),
-  PostgreSQL: () => newDatabase(),
-}
 
 /**
  * Each connection ends after a random number of bytes to its client. The returned function counts
@@ -60,12 +54,10 @@ async function deliverAndKill(
 }
 
 suite('streams that are disconnected (N2)', { concurrency: true }, () => {
-  for (const [engine, newPlace] of Object.entries(engines))
+  for (const engine of engines)
     test(`${minDisconnects} disconnects and ${kills} kills during ${minEvents} events: the client receives each event once, in order (${engine})`, async (t) => {
       const random = randomOf(t)
-      const { url, drop } = await newPlace()
-      t.after(drop)
-      await using nodes = new Nodes(url)
+      await using nodes = await Nodes.on(engine)
       const node = await nodes.add()
       const user = node.user(nodes.firstSignIn)
       await using proxy = await TcpProxy.to(node.port)

@@ -4,10 +4,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventReader } from '../../support/event-source/event-source.ts'
-import { newDatabase } from '../../support/postgres.ts'
 import { carillon } from '../../support/processes/carillon-process.ts'
 import { Follower } from '../../support/processes/follower.ts'
-import { Nodes } from '../../support/processes/nodes.ts'
+import { engines, Nodes } from '../../support/processes/nodes.ts'
 import { idIn } from '../../support/processes/user-of-service.ts'
 import { variants } from '../../support/service.ts'
 
@@ -15,11 +14,6 @@ import { variants } from '../../support/service.ts'
 const quietMs = process.env.SOAK === undefined ? 22_000 : 80_000
 /** Ten seconds on an idle machine; a busy one takes longer. */
 const backWithinMs = 60_000
-
-const engines = {
-  SQLite: async () => ({ url: 'sqlite:carillon.db', drop: async () => {} }),
-  PostgreSQL: () => newDatabase(),
-}
 
 /**
  * One comment comes every 15 s, and may be late on a busy machine; live.test.ts has the exact
@@ -35,11 +29,9 @@ function hasBeats(reader: EventReader): void {
 }
 
 suite('a stream that stays open', { concurrency: true }, () => {
-  for (const [engine, newPlace] of Object.entries(engines)) {
-    test(`a stream without events stays open with a comment every 15 s, and then sends the next event (N6, ${engine})`, async (t) => {
-      const { url, drop } = await newPlace()
-      t.after(drop)
-      await using nodes = new Nodes(url)
+  for (const engine of engines) {
+    test(`a stream without events stays open with a comment every 15 s, and then sends the next event (N6, ${engine})`, async (_t) => {
+      await using nodes = await Nodes.on(engine)
       const node = await nodes.add()
       const user = node.user(nodes.firstSignIn)
       const readers: EventReader[] = []
@@ -58,9 +50,7 @@ suite('a stream that stays open', { concurrency: true }, () => {
     })
 
     test(`after a restart or a crash, clients that wait for the given delay are reconnected within 10 s (N6, ${engine})`, async (t) => {
-      const { url, drop } = await newPlace()
-      t.after(drop)
-      await using nodes = new Nodes(url)
+      await using nodes = await Nodes.on(engine)
       const node = await nodes.add()
       const user = node.user(nodes.firstSignIn)
       const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]

@@ -5,6 +5,7 @@ import type { BrowserContext, Page, Request } from 'playwright-core'
 import { Chromium } from '../chromium.ts'
 import { untilSo } from '../processes/nodes.ts'
 import { startTestService, type TestService, type TestUser } from '../service.ts'
+import type { Authenticator } from '../sign-in/authenticator.ts'
 import { violationsIn } from './axe.ts'
 import type { SiteFile } from './harbour.ts'
 
@@ -24,11 +25,13 @@ export type PageOptions = {
   /** An application has these files at the origin of the service, by their paths. */
   site?: Readonly<Record<string, SiteFile>>
   /** The user signs in at the profile before the page is opened. */
-  user?: Omit<TestUser, 'id'>
+  user?: SignedIn
   /** The page opens as another tab of this page's profile. */
   beside?: BrowserPage
 }
 
+/** A user with an authenticator app signs in with a code of it. */
+type SignedIn = Omit<TestUser, 'id'> & { app?: Authenticator }
 type Place = { service: TestService; browser: Chromium; url: string }
 
 /** The folder gets a picture of each state that a test names, to look at. */
@@ -117,13 +120,17 @@ export class BrowserPages implements AsyncDisposable {
   }
 
   /** This profile keeps the cookies of `POST /login`. */
-  async signIn(
-    context: BrowserContext,
-    { username, password }: Omit<TestUser, 'id'>,
-  ): Promise<void> {
-    const response = await context.request.post(`${this.url}/login`, {
-      data: { username, password, variant: 'stateful' },
-    })
+  async signIn(context: BrowserContext, { username, password, app }: SignedIn): Promise<void> {
+    const post = (path: string, data: object) => context.request.post(this.url + path, { data })
+    let response = await post('/login', { username, password, variant: 'stateful' })
+    if (app !== undefined) {
+      const { challenge } = (await response.json()).error
+      this.service.pass(30_000)
+      response = await post('/login/second-factor', {
+        challenge,
+        code: app.code(this.service.now()),
+      })
+    }
     assert.equal(response.status(), 200, await response.text())
   }
 
@@ -178,6 +185,13 @@ export class BrowserPage implements AsyncDisposable {
   get path(): string {
     const { pathname, search, hash } = new URL(this.page.url())
     return pathname + search + hash
+  }
+
+  /** Sends the form of the sign-in page. */
+  async sendSignIn({ username, password }: Omit<TestUser, 'id'>): Promise<void> {
+    await this.page.getByLabel('Username').fill(username)
+    await this.page.getByLabel('Password', { exact: true }).fill(password)
+    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click()
   }
 
   async heading(name: string | RegExp): Promise<void> {

@@ -28,14 +28,6 @@ export class WalkPage implements AsyncDisposable {
     return this.opened.page
   }
 
-  async speak(language: string): Promise<void> {
-    await this.page.route('**/demonstration', (route) =>
-      route.continue({ headers: { ...route.request().headers(), 'accept-language': language } }),
-    )
-    await this.page.reload()
-    await this.page.locator(`html[lang=${language}] .steps`).waitFor()
-  }
-
   /** Opens what is folded in a lane. */
   async unfold(lane: Lane): Promise<void> {
     const fold = this.lane(lane).locator('.fold')

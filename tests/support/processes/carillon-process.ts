@@ -158,6 +158,17 @@ export async function carillon(
   return { status, signal, stdout: running.stdout, stderr: running.stderr }
 }
 
+/** Returns what the command prints with `--json`. Throws if it fails. */
+export async function carillonJson(
+  folder: Folder,
+  args: readonly string[],
+  options: Parameters<typeof carillon>[2] = {},
+) {
+  const { status, stdout, stderr } = await carillon(folder, [...args, '--json'], options)
+  if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
 /** Every process has a database in the folder. */
 export function settingsFor(folder: Folder): Environment {
   return { CARILLON_DATABASE_URL: `sqlite:${folder.file('carillon.db')}` }

@@ -16,18 +16,30 @@ export class Load implements AsyncDisposable {
   #isOver = false
   count = 0
 
-  /** Each user is one on a node; all nodes accept its proofs. */
-  private constructor(users: readonly UserOfService[], session: Proof) {
+  readonly #forget: () => Promise<unknown>
+
+  private constructor(
+    users: readonly UserOfService[],
+    session: Proof,
+    forget: () => Promise<unknown>,
+  ) {
+    this.#forget = forget
     this.#loops = users.flatMap((user, i) => {
       const next = users[(i + 1) % users.length] as UserOfService
       return [this.#signIns(user, next), this.#renewals(user, next), this.#lists(user, session)]
     })
   }
 
-  static async start(users: readonly UserOfService[]): Promise<Load> {
+  /**
+   * Each user is one on a node; all nodes accept its proofs. `forget` makes the service forget sign-ins: one network may send only some.
+   */
+  static async start(
+    users: readonly UserOfService[],
+    forget: () => Promise<unknown> = async () => {},
+  ): Promise<Load> {
     const [first] = users
     if (first === undefined) throw new Error('a load needs a user')
-    return new Load(users, await first.signIn('stateful'))
+    return new Load(users, await first.signIn('stateful'), forget)
   }
 
   async more(count: number): Promise<void> {
@@ -43,6 +55,7 @@ export class Load implements AsyncDisposable {
   async #signIns(user: UserOfService, other: UserOfService): Promise<void> {
     while (!this.#isOver)
       await this.#counted('sign-in', async () => {
+        await this.#forget()
         const token = await user.signIn('stateless')
         return (await other.request({ path: '/routeRestreinte', headers: token })).status
       })

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../network/free-port.ts'
 import type { TcpProxy } from '../network/tcp-proxy.ts'
+import { newDatabase } from '../postgres.ts'
 import { CarillonProcess, type Environment, Folder, firstSignInOf } from './carillon-process.ts'
 import { type SignIn, UserOfService } from './user-of-service.ts'
 
@@ -63,17 +64,36 @@ export class Node implements AsyncDisposable {
   }
 }
 
+export type Engine = 'SQLite' | 'PostgreSQL'
+export const engines: readonly Engine[] = ['SQLite', 'PostgreSQL']
+
 type NodeOptions = { databaseUrl?: string; launcher?: string }
 
 export class Nodes implements AsyncDisposable {
   readonly #folder = new Folder()
   readonly #settings: Environment
   readonly #all: Node[] = []
-  readonly #databaseUrl: string
+  readonly databaseUrl: string
+  readonly #drop: () => Promise<void>
 
-  constructor(databaseUrl: string, settings: Environment = {}) {
-    this.#databaseUrl = databaseUrl
+  constructor(
+    databaseUrl: string,
+    settings: Environment = {},
+    drop: () => Promise<void> = async () => {},
+  ) {
+    this.databaseUrl = databaseUrl
     this.#settings = settings
+    this.#drop = drop
+  }
+
+  /** On a database of their own, which has Carillon's schema on PostgreSQL unless `isBare`. */
+  static async on(
+    engine: Engine,
+    { settings, isBare = false }: { settings?: Environment; isBare?: boolean } = {},
+  ): Promise<Nodes> {
+    if (engine === 'SQLite') return new Nodes('sqlite:carillon.db', settings)
+    const { url, drop } = await newDatabase({ isBare })
+    return new Nodes(url, settings, drop)
   }
 
   /** Waits until the node listens. `databaseUrl` may lead to the database through a proxy. */
@@ -84,7 +104,7 @@ export class Nodes implements AsyncDisposable {
   }
 
   /** Does not wait until the node listens. */
-  async begin({ databaseUrl = this.#databaseUrl, launcher }: NodeOptions = {}): Promise<Node> {
+  async begin({ databaseUrl = this.databaseUrl, launcher }: NodeOptions = {}): Promise<Node> {
     const port = await freePort()
     const env = {
       ...this.environment,
@@ -104,7 +124,7 @@ export class Nodes implements AsyncDisposable {
 
   get environment(): Environment {
     return {
-      CARILLON_DATABASE_URL: this.#databaseUrl,
+      CARILLON_DATABASE_URL: this.databaseUrl,
       CARILLON_SECRET: secret,
       CARILLON_PUBLIC_URL: 'http://127.0.0.1:7464',
     }
@@ -121,6 +141,7 @@ export class Nodes implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const node of this.#all) await node[Symbol.asyncDispose]()
     this.#folder[Symbol.dispose]()
+    await this.#drop()
   }
 }
 

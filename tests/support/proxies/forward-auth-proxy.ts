@@ -1,5 +1,5 @@
 // A reverse proxy lets only signed-in users through to an application below /wiki/, and passes
-// every other path to Carillon. It asks `GET /verify` as Traefik and Caddy do, or as nginx does.
+// every other path to Carillon. It asks `GET /verify` as Traefik and Caddy do.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -8,9 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 
-export type Convention = 'forward-auth' | 'auth-request'
-
-type Place = { carillon: string; application: string; port: number; convention: Convention }
+type Place = { carillon: string; application: string; port: number }
 
 export async function startForwardAuthProxy(place: Place): Promise<{ stop(): Promise<void> }> {
   const server = createServer(async (incoming, outgoing) => {
@@ -19,8 +17,7 @@ export async function startForwardAuthProxy(place: Place): Promise<{ stop(): Pro
     const { status, fields } = await verify(place, incoming)
     if (status === 200) return pass(place.application, { incoming, outgoing, ours: fields })
     const { location } = fields
-    const wantsPage = incoming.headers.accept?.includes('text/html')
-    if (location !== undefined && wantsPage) outgoing.writeHead(302, { location }).end()
+    if (location !== undefined) outgoing.writeHead(302, { location }).end()
     else outgoing.writeHead(status).end()
   })
   await new Promise<void>((resolve) => server.listen(place.port, '127.0.0.1', resolve))
@@ -36,19 +33,18 @@ export async function startForwardAuthProxy(place: Place): Promise<{ stop(): Pro
 /** The application receives these in place of what the client sent. */
 const ourFields = ['remote-user', 'remote-name', 'remote-user-id'] as const
 
-function verify({ carillon, convention }: Place, { headers, url = '/', method }: IncomingMessage) {
+function verify({ carillon }: Place, { headers, url = '/', method }: IncomingMessage) {
   const { host = '', cookie, accept } = headers
-  const asked =
-    convention === 'auth-request'
-      ? { 'x-original-url': `http://${host}${url}` }
-      : {
-          'x-forwarded-proto': 'http',
-          'x-forwarded-host': host,
-          'x-forwarded-uri': url,
-          'x-forwarded-method': method,
-        }
   // Proxies reach Carillon under an internal name.
-  const sent = { host: 'carillon:7464', accept, cookie, ...asked }
+  const sent = {
+    host: 'carillon:7464',
+    accept,
+    cookie,
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': host,
+    'x-forwarded-uri': url,
+    'x-forwarded-method': method,
+  }
   return new Promise<{ status: number; fields: IncomingHttpHeaders }>((resolve, reject) => {
     request(`${carillon}/verify`, { headers: present(sent) }, (response) => {
       response.resume()

@@ -1,17 +1,13 @@
-// The dialog confirms a sign-in of more than ten minutes ago, by password, code, recovery code and
-// passkey. The change that needed it is then made, or left as it is typed (A18).
+// The dialog confirms a sign-in of more than ten minutes ago, by password, code and recovery code.
+// The change that needed it is then made, or left as it is typed (A18). account-factors.soak.test.ts has passkeys.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { type BrowserPage, BrowserPages } from '../../../support/pages/browser-page.ts'
-import {
-  Authenticator,
-  type CarefulUser,
-  carefulUser,
-} from '../../../support/sign-in/authenticator.ts'
+import type { TestUser } from '../../../support/service.ts'
+import { Authenticator, carefulUser } from '../../../support/sign-in/authenticator.ts'
 
-// Browsers have passkeys for this name, and for no address.
-const pages = await BrowserPages.start({ host: 'localhost' })
+const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
 const { service } = pages
 
@@ -45,26 +41,8 @@ async function isEmptied({ page }: BrowserPage): Promise<void> {
   )
 }
 
-async function openStale(user: { username: string; password: string }): Promise<BrowserPage> {
+async function openStale(user: TestUser): Promise<BrowserPage> {
   const opened = await pages.open('/account', { user })
-  await opened.page.locator('#display-name').waitFor()
-  service.pass(tenMinutes)
-  return opened
-}
-
-/** As a sign-in in this browser with both factors. */
-async function openStaleWithFactor(user: CarefulUser): Promise<BrowserPage> {
-  const opened = await pages.open('/')
-  const { request } = opened.context
-  const { username, password } = user
-  const first = await request.post(`${pages.url}/login`, {
-    data: { username, password, variant: 'stateful' },
-  })
-  const { challenge } = (await first.json()).error
-  const data = { challenge, code: user.app.code(service.now()) }
-  const second = await request.post(`${pages.url}/login/second-factor`, { data })
-  assert.equal(second.status(), 200, await second.text())
-  await opened.page.goto(`${pages.url}/account`)
   await opened.page.locator('#display-name').waitFor()
   service.pass(tenMinutes)
   return opened
@@ -126,7 +104,7 @@ test('a user who cancels is where they were, with what is typed and nothing said
 
 test('a user with an app confirms by a code or a recovery code; the password is not offered (A18)', async () => {
   const kim = await carefulUser(service)
-  await using opened = await openStaleWithFactor(kim)
+  await using opened = await openStale(kim)
   opened.expects(/^403 POST/, /^401 POST \/api\/me\/confirm$/)
   await startAdding(opened)
   await dialog(opened).waitFor()
@@ -148,48 +126,6 @@ test('a user with an app confirms by a code or a recovery code; the password is 
   await field(opened, 'Recovery code').fill(kim.recoveryCodes[0] ?? '')
   await field(opened, 'Recovery code').press('Enter')
   await isStarted(opened)
-})
-
-test('a user with a passkey confirms by it; if it is refused, the dialog says so and offers the other ways (A18)', async () => {
-  const lee = await service.user()
-  await using opened = await pages.open('/account', { user: lee })
-  opened.expects(/^403 POST/)
-  const { page } = opened
-  const cdp = await opened.context.newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const authenticator = {
-    protocol: 'ctap2',
-    transport: 'internal',
-    automaticPresenceSimulation: true,
-  } as const
-  const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: { ...authenticator, ...abilities },
-  })
-  await page.getByRole('button', { name: 'Add a passkey', exact: true }).click()
-  await page.locator('add-passkey button.primary').click()
-  await page.getByRole('heading', { name: 'Recovery codes' }).waitFor()
-  service.pass(tenMinutes)
-  await page.reload()
-  await startAdding(opened)
-  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
-  await inDialog(opened, 'Use a passkey').click()
-  await dialog(opened).getByText('The passkey did not work').waitFor()
-  await opened.isAccessible('confirm-passkey')
-  assert.equal(await inDialog(opened, 'Use a recovery code').count(), 1)
-  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
-  await inDialog(opened, 'Use a passkey').click()
-  await isStarted(opened)
-})
-
-test('a browser without passkeys offers what else the user has', async () => {
-  const kim = await carefulUser(service)
-  await using opened = await openStaleWithFactor(kim)
-  opened.expects(/^403 POST/)
-  await opened.page.evaluate(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'))
-  await startAdding(opened)
-  await inDialog(opened, 'Use a recovery code').waitFor()
-  assert.equal(await inDialog(opened, 'Use a passkey').count(), 0)
 })
 
 test('a second factor that another tab has added since is asked for (A18)', async () => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type BrowserPage, BrowserPages } from '../../../support/pages/browser-page.ts'
+import { virtualAuthenticator } from '../../../support/passkeys.ts'
 import { startTestService, type TestUser } from '../../../support/service.ts'
 import { Authenticator, carefulUser, challengeOf } from '../../../support/sign-in/authenticator.ts'
 
@@ -90,49 +91,33 @@ test('a user adds an authenticator app by its key, with a wrong code first, and 
   )
 })
 
-test('after the first factor the page offers to end the other sign-ins, which began without it', async () => {
+test('by keyboard alone a user adds the first factor; then the page offers to end the other sign-ins, which began without it', async () => {
   const user = await service.user()
   const elsewhere = await service.signIn(user, 'stateful')
   await using opened = await factorsPage(user)
   const { page } = opened
-  await page.getByRole('button', { name: 'Add an authenticator app' }).click()
-  await page.getByRole('button', { name: 'Continue' }).click()
-  const app = await appFrom(page)
-  await page.getByLabel('Code from the app').fill(app.code(service.now()))
-  await page.getByRole('button', { name: 'Confirm', exact: true }).click()
-  await page.getByRole('button', { name: 'I have saved them' }).click()
+  await tabTo(opened, 'Add an authenticator app')
+  await page.keyboard.press('Enter')
+  await tabTo(opened, 'Continue')
+  await page.keyboard.press('Enter')
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  await tabTo(opened, 'Code from the app')
+  await page.keyboard.type((await appFrom(page)).code(service.now()))
+  await page.keyboard.press('Enter')
+  await status(page, 'The app was added.')
+  await tabTo(opened, 'I have saved them')
+  await page.keyboard.press('Space')
   const dialog = page.getByRole('alertdialog', { name: 'Sign out all other devices?' })
   await dialog.getByText('signed in without the new second step').waitFor()
   await opened.isAccessible('factors-end-others')
-  await dialog.getByRole('button', { name: 'Sign out all other devices' }).click()
+  await dialog.getByRole('button', { name: 'Sign out all other devices' }).press('Enter')
   await status(page, 'All other devices are signed out.')
   assert.equal((await service.get('/api/me', elsewhere)).status, 401)
 })
 
-test('the page for printing has the recovery codes and nothing else', async () => {
+test('new recovery codes replace the old ones, only after a question; the page for printing has them and nothing else', async () => {
   const user = await carefulUser(service)
-  await using opened = await openedBy(user)
-  const { page } = opened
-  await page.getByRole('button', { name: 'New recovery codes' }).click()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'New recovery codes' }).click()
-  await page.locator('recovery-codes li').nth(9).waitFor()
-  await page.evaluate(() => {
-    globalThis.print = () => document.body.setAttribute('data-printed', '')
-  })
-  await page.getByRole('button', { name: 'Print' }).click()
-  await page.locator('body[data-printed]').waitFor()
-  await page.emulateMedia({ media: 'print' })
-  const visible = page.locator('button, a, h1, h2, input').locator('visible=true')
-  assert.equal(await visible.count(), 0)
-  assert.equal(await page.locator('recovery-codes li').locator('visible=true').count(), 10)
-  await page.getByText(`Recovery codes of ${user.username} at localhost`).waitFor()
-  const pdf = await page.pdf({ format: 'A4' })
-  assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1, 'one sheet of paper')
-})
-
-test('new recovery codes replace the old ones, and only after a question', async () => {
-  const user = await carefulUser(service)
-  await using opened = await openedBy(user)
+  await using opened = await factorsPage(user)
   const { page } = opened
   const renew = page.getByRole('button', { name: 'New recovery codes' })
   await renew.click()
@@ -152,13 +137,25 @@ test('new recovery codes replace the old ones, and only after a question', async
     (await service.post('/login/second-factor', { ...refused, recoveryCode: codes[0] })).status,
     200,
   )
+  await page.evaluate(() => {
+    globalThis.print = () => document.body.setAttribute('data-printed', '')
+  })
+  await page.getByRole('button', { name: 'Print' }).click()
+  await page.locator('body[data-printed]').waitFor()
+  await page.emulateMedia({ media: 'print' })
+  const visible = page.locator('button, a, h1, h2, input').locator('visible=true')
+  assert.equal(await visible.count(), 0)
+  assert.equal(await page.locator('recovery-codes li').locator('visible=true').count(), 10)
+  await page.getByText(`Recovery codes of ${user.username} at localhost`).waitFor()
+  const pdf = await page.pdf({ format: 'A4' })
+  assert.equal(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1, 'one sheet of paper')
 })
 
 test('a passkey is added, used to confirm a sign-in that is not fresh, and removed, which needs an answer (A18)', async () => {
   const user = await service.user()
   await using opened = await factorsPage(user)
   const { page } = opened
-  await authenticatorOf(page)
+  const verifies = await virtualAuthenticator(page)
   await page.getByRole('button', { name: 'Add a passkey' }).press('Enter')
   const name = page.getByLabel('Name', { exact: true })
   await page.waitForFunction(
@@ -191,6 +188,12 @@ test('a passkey is added, used to confirm a sign-in that is not fresh, and remov
   await page.locator('#factors li', { hasText: 'Work laptop' }).waitFor()
   await page.getByRole('button', { name: 'Remove Work laptop' }).click()
   await question.getByRole('button', { name: 'Remove' }).click()
+  await verifies(false)
+  await confirm.getByRole('button', { name: 'Use a passkey' }).click()
+  await confirm.getByText('The passkey did not work').waitFor()
+  await opened.isAccessible('confirm-passkey')
+  assert.equal(await confirm.getByRole('button', { name: 'Use a recovery code' }).count(), 1)
+  await verifies(true)
   await confirm.getByRole('button', { name: 'Use a passkey' }).click()
   await status(page, 'Removed.')
   await page
@@ -203,13 +206,13 @@ test('a browser that refuses a passkey, and one without any, get a sentence and 
   const user = await service.user()
   await using opened = await factorsPage(user, 'fr')
   const { page } = opened
-  const { cdp, authenticatorId } = await authenticatorOf(page)
-  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+  const verifies = await virtualAuthenticator(page)
+  await verifies(false)
   await page.getByRole('button', { name: 'Ajouter une clé d’accès' }).click()
   await page.getByRole('button', { name: 'Continuer' }).click()
   await opened.alerts('Aucune clé d’accès n’a été ajoutée')
   await opened.isAccessible('factors-passkey-refused')
-  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+  await verifies(true)
   await page.getByRole('button', { name: 'Continuer' }).click()
   await status(page, 'La clé d’accès a été ajoutée.')
 
@@ -220,16 +223,21 @@ test('a browser that refuses a passkey, and one without any, get a sentence and 
   await old.page.getByRole('button', { name: 'Ajouter une clé d’accès' }).click()
   await old.page.getByText('Ce navigateur ne prend pas en charge les clés d’accès.').waitFor()
   await old.page.getByRole('button', { name: 'Annuler' }).click()
+  old.expects(/403 POST/)
+  service.pass(10 * 60_000 + 1)
+  await old.page.getByRole('button', { name: 'Ajouter une application' }).click()
+  await old.page.getByRole('button', { name: 'Continuer' }).click()
+  await old.page.getByRole('dialog').getByLabel('Code de secours').waitFor()
 })
 
 test('at the address 127.0.0.1 the page says why there are no passkeys, with a link to itself at localhost', async () => {
-  const numbered = await pages.open(`${service.url}/account`)
-  const user = await service.user()
+  await using numbered = await pages.open(`${service.url}/account`)
+  const { username, password } = await service.user()
   await numbered.context.request.post(`${service.url}/login`, {
-    data: { username: user.username, password: user.password, variant: 'stateful' },
+    data: { username, password, variant: 'stateful' },
   })
-  await numbered.page.goto(`${service.url}/account#factors`)
   const { page } = numbered
+  await page.goto(`${service.url}/account#factors`)
   await page.getByRole('button', { name: 'Add a passkey' }).click()
   const link = page.getByRole('link', { name: /^Open this page at localhost:\d+$/ })
   assert.equal(
@@ -239,58 +247,10 @@ test('at the address 127.0.0.1 the page says why there are no passkeys, with a l
   await page.getByRole('button', { name: 'Cancel' }).click()
 })
 
-test('an authenticator app can be added by keyboard alone', async () => {
-  await using opened = await factorsPage(await service.user())
-  const { page } = opened
-  await tabTo(opened, 'Add an authenticator app')
-  await page.keyboard.press('Enter')
-  await tabTo(opened, 'Continue')
-  await page.keyboard.press('Enter')
-  await page.getByRole('img', { name: 'QR code' }).waitFor()
-  await tabTo(opened, 'Code from the app')
-  await page.keyboard.type((await appFrom(page)).code(service.now()))
-  await page.keyboard.press('Enter')
-  await status(page, 'The app was added.')
-  await tabTo(opened, 'I have saved them')
-  await page.keyboard.press('Space')
-  await page.getByText('10 codes left.').waitFor()
-  await tabTo(opened, 'New recovery codes')
-})
-
 async function tabTo(opened: BrowserPage, name: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     if ((await opened.focused()) === name) return
     await opened.page.keyboard.press('Tab')
   }
   assert.fail(`the focus never came to ${name}`)
-}
-
-async function openedBy(user: Awaited<ReturnType<typeof carefulUser>>): Promise<BrowserPage> {
-  const opened = await pages.open('/docs')
-  const { request } = opened.context
-  const { username, password } = user
-  const first = await request.post(`${pages.url}/login`, {
-    data: { username, password, variant: 'stateful' },
-  })
-  const { challenge } = (await first.json()).error
-  service.pass(30_000)
-  const data = { challenge, code: user.app.code(service.now()) }
-  assert.equal((await request.post(`${pages.url}/login/second-factor`, { data })).status(), 200)
-  await opened.page.goto(`${pages.url}/account#factors`)
-  await opened.page.locator('#factors li').first().waitFor()
-  return opened
-}
-
-async function authenticatorOf(page: Page) {
-  const cdp = await page.context().newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const authenticator = {
-    protocol: 'ctap2',
-    transport: 'internal',
-    automaticPresenceSimulation: true,
-  } as const
-  const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
-  const options = { ...authenticator, ...abilities }
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', { options })
-  return { cdp, authenticatorId }
 }

@@ -125,23 +125,6 @@ test('a sign-in that has ended can still be disowned from its link, and an id of
   await opened.alerts('Your account has no such device.')
 })
 
-test('without the service, the page says so, and the same act works when it is back', async () => {
-  const user = await service.user()
-  const { id, proof } = await onPhone(user)
-  await using opened = await pages.open('/account#sessions', { user })
-  const { page } = opened
-  const end = page.locator(`#session-${id}`).getByRole('button', { name: 'Sign out' })
-  await end.waitFor()
-  opened.expects(/ERR_INTERNET_DISCONNECTED DELETE/)
-  await opened.context.setOffline(true)
-  await end.click()
-  await opened.alerts('There was no response.')
-  await opened.context.setOffline(false)
-  await end.click()
-  await page.getByRole('status').filter({ hasText: 'The device is signed out.' }).waitFor()
-  assert.equal((await service.get('/routeRestreinte', proof)).status, 401)
-})
-
 test('a part of the page that cannot be loaded says so, and is loaded again on request; the other parts stay', async () => {
   await using opened = await pages.open('/docs')
   const { page } = opened
@@ -162,22 +145,6 @@ test('a part of the page that cannot be loaded says so, and is loaded again on r
   await page.locator('#activity li').first().waitFor()
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
   await opened.hasFocus('Activity')
-})
-
-test('a session that ended meanwhile leads to the sign-in page and back here', async () => {
-  const user = await service.user()
-  await using opened = await pages.open('/account', { user })
-  const { page } = opened
-  const { id } = await onPhone(user)
-  await page.reload()
-  const end = page.locator(`#session-${id}`).getByRole('button', { name: 'Sign out' })
-  await end.waitFor()
-  const other = await onPhone(user)
-  await service.request('/api/me/sessions', { method: 'DELETE', headers: other.proof })
-  opened.expects(/401 DELETE/)
-  await end.click()
-  const link = page.getByRole('alert').getByRole('link', { name: 'Sign in again' })
-  assert.equal(await link.getAttribute('href'), 'sign-in?return_to=%2Faccount')
 })
 
 test('the activity is in words, in pages, and leads from a sign-in to the place where it can be disowned', async () => {

@@ -39,9 +39,7 @@ test('without a script a user gets the link by mail, and with it adds an app and
       width: 390,
     })
     const { page } = opened
-    await page.getByLabel('Username').fill(user.username)
-    await page.getByLabel('Password', { exact: true }).fill(user.password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await opened.sendSignIn(user)
     await opened.heading('One more step')
     await page.getByText('Set one up to go on').waitFor()
     await page.getByRole('button', { name: 'Send me the link by e-mail' }).click()
@@ -57,9 +55,7 @@ test('without a script a user gets the link by mail, and with it adds an app and
   // In another browser, in which the user has to sign in first.
   await using opened = await pages.open(link)
   const { page } = opened
-  await page.getByLabel('Username').fill(user.username)
-  await page.getByLabel('Password', { exact: true }).fill(user.password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await opened.sendSignIn(user)
   await page.getByText('Add one of these to go on.').waitFor()
   assert.equal(new URL(page.url()).hash, '#factors', 'the address does not keep the link')
   assert.equal(await page.locator('#account section').count(), 1)

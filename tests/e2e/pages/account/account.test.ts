@@ -48,18 +48,14 @@ async function loses({ page }: BrowserPage, path: string): Promise<void> {
   await page.route(`**${path}`, (route) => route.abort('connectionrefused'), { times: 1 })
 }
 
-test('without a session, the account page leads to the sign-in page, which leads back', async () => {
-  const response = await fetch(`${service.url}/account`, { redirect: 'manual' })
-  assert.deepEqual(
-    [response.status, response.headers.get('location')],
-    [303, '/sign-in?return_to=%2Faccount'],
-  )
-})
-
 test('a user changes the display name, which is in the header at once and stays', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
   await opened.heading('Account')
+  const parts = opened.page.getByRole('navigation', { name: 'On this page' })
+  await parts.getByRole('link', { name: 'Password' }).click()
+  await opened.page.locator('section#password.target:focus').waitFor()
+  assert.equal(await opened.page.locator('section.target').count(), 1)
   await opened.page.getByText(ann.username).first().waitFor()
   await opened.isAccessible('account')
   await field(opened, 'Display name').fill('  Ann Lee ')
@@ -175,10 +171,7 @@ test('a password that is refused has its reason beside its field, in the languag
   await current.fill(wendy.password)
   for (const [tried, reason] of [
     ['', 'Enter at least 15 characters.'],
-    ['short', 'Enter at least 15 characters.'],
-    ['violet otter '.repeat(30), 'Enter at most 256 characters.'],
     ['é'.repeat(10_000), 'Enter at most 256 characters.'],
-    ['password12345678', 'many people use this password'],
     ['wendy-harbour-1', 'little more than your username'],
   ] as const) {
     await next.fill(tried)
@@ -240,28 +233,6 @@ soakTest('the page says to a user without a username that there is no password',
   assert.equal(await password(opened, 'New password').count(), 0)
   await opened.isAccessible('account-no-password')
 })
-
-soakTest(
-  'an address of a part of the page scrolls to it, marks it and moves the focus there',
-  async () => {
-    await using opened = await openAccount(
-      { user: await service.user(), height: 500 },
-      '/account#preferences',
-    )
-    const { page } = opened
-    const marked = page.locator('section.target')
-    await marked.waitFor()
-    await page.locator('section#preferences.target:focus').waitFor()
-    await page
-      .getByRole('navigation', { name: 'On this page' })
-      .getByRole('link', { name: 'Password' })
-      .click()
-    await page.locator('section#password.target:focus').waitFor()
-    assert.equal(await marked.count(), 1)
-    const { y = -1 } = (await section(opened, 'password').boundingBox()) ?? {}
-    assert.ok(y >= 0 && y < 200, `at ${y} px`)
-  },
-)
 
 soakTest('without an answer, nothing typed is lost, and the same button works later', async () => {
   const ann = await service.user()
@@ -366,26 +337,6 @@ soakTest(
   },
 )
 
-soakTest('too many wrong passwords get a time to try again', async () => {
-  const ann = await service.user()
-  await using opened = await openAccount({ user: ann })
-  opened.expects(/^401 PUT/, /^429 PUT/)
-  await password(opened, 'Current password').fill('a wrong password of ann')
-  await password(opened, 'New password').fill(newPassword)
-  const delayed = section(opened, 'password').getByText(
-    /^There were too many attempts\. Try again in .* (seconds?|minutes?)\.$/,
-  )
-  for (let attempt = 0; attempt < 30 && (await delayed.count()) === 0; attempt++) {
-    const sent = opened.page.waitForResponse('**/api/me/password')
-    await button(opened, 'Change the password').click()
-    await sent
-    await button(opened, 'Change the password')
-      .and(opened.page.locator('[aria-disabled="false"]'))
-      .waitFor()
-  }
-  await delayed.waitFor()
-})
-
 test('each part that an address names is at the top of the window, on a cold load too, and stays there while others arrive', async () => {
   const ann = await service.user()
   for (const category of ['tea', 'soup', 'bread'])
@@ -463,13 +414,4 @@ test('without script, the account page says that it needs it', async () => {
   })
   assert.match(await opened.page.locator('noscript').innerHTML(), /This page needs JavaScript\./)
   assert.ok(await opened.page.locator('noscript p').isVisible())
-})
-
-soakTest('a page whose script does not arrive says so', async () => {
-  await using opened = await openAccount({ user: await service.user() })
-  opened.expects(/^net::ERR_FAILED GET \/carillon-scripts\/page-account-/)
-  await opened.page.route('**/page-account-*.js', (route) => route.abort())
-  await opened.page.reload()
-  await opened.page.getByText('This page did not start.').waitFor()
-  await opened.isAccessible('account-not-started')
 })
