@@ -85,21 +85,6 @@ export function retentionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('wakes a notification with one change signal (law 8)', async (world) => {
-    const ann = await world.addUser('ann')
-    await actsOf(world, ann).snooze(await world.send(ann), 0, 60)
-    const signalled: string[] = []
-    const stop = world.store.onChange(
-      (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
-    )
-    await world.upkeep(60).turn()
-    stop()
-    assert.deepEqual(
-      signalled.filter((id) => id === ann.id),
-      [ann.id],
-    )
-  })
-
   promise('removes what has expired, wherever it is, and a client learns why', async (world) => {
     const ann = await world.addUser('ann')
     const content = (title: string, seconds: number) =>
