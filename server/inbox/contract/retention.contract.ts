@@ -217,6 +217,27 @@ export function retentionPromises(promise: PromiseOf): void {
     },
   )
 
+  promise(
+    'keeps at most so many in an inbox: the oldest read ones go first, then the oldest others',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ids: string[] = []
+      for (const title of ['1', '2', '3', '4', '5', '6']) ids.push(await world.send(ann, title))
+      const act = actsOf(world, ann)
+      await act.snooze(ids[0], 1, 99)
+      await act.read(ids[2], 1)
+      await act.archive(ids[4], 1)
+      for (const [inboxMax, titles] of [
+        [5, ['6', '5', '4', '2', '1']],
+        [4, ['6', '4', '2', '1']],
+        [2, ['6', '4']],
+      ] as const) {
+        await world.upkeep(2, { inboxMax }).sweep()
+        await isLeft(world, ann, titles)
+      }
+    },
+  )
+
   promise('keeps each inbox that a delivery fills at its maximum', async (world) => {
     const people = await world.addUsers(3)
     const nodes = [1, 2].map(() => world.upkeep(1, { inboxMax: 2 }))
