@@ -23,10 +23,10 @@ function change({ store, producerId }: World, { seconds = 5, ...wanted }: Change
 }
 
 export function byKeyPromises(promise: PromiseOf): void {
-  for (const [kind, expected] of [
-    ['update', ['changed', false]],
-    ['resolve', ['sent', true]],
-    ['delete', []],
+  for (const [kind, expected, readAt] of [
+    ['update', ['changed', false], isoAt(1)],
+    ['resolve', ['sent', true], isoAt(1)],
+    ['delete', [], undefined],
   ] as const)
     promise(
       `changes in an inbox what has the key of its application, and no other of the key: ${kind} (U6)`,
@@ -38,9 +38,10 @@ export function byKeyPromises(promise: PromiseOf): void {
           const ann = await world.addUser(`ann ${application}`, 'shop')
           const key = ann.username
           await world.send(ann, 'of the other', { key, application: other })
-          await world.send(ann, 'sent', { key, application })
+          const id = await world.send(ann, 'sent', { key, application })
+          await actsOf(world, ann).read(id, 1)
           const given = kind === 'update' ? '{"title":"changed"}' : null
-          const since = { userId: ann.id, version: 2 }
+          const since = { userId: ann.id, version: 3 }
           assert.deepEqual(await change(world, { kind, application, key, given }), {
             inboxes: 1,
             isDone: true,
@@ -53,6 +54,7 @@ export function byKeyPromises(promise: PromiseOf): void {
             )
             await assert.rejects(change(world, { application, key }), { code: 'NOT_FOUND' })
           }
+          assert.equal((await world.find(ann, id))?.readAt, readAt)
           const { items } = await world.page({ userId: ann.id, page: 1, limit: 9, status: 'all' })
           const found = JSON.parse(items).flatMap(
             (one: { title: string; archivedAt: string | null }) => [

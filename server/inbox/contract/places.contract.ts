@@ -22,7 +22,7 @@ import { markRead, markUnread } from '../marks.store.ts'
 
 export function placePromises(promise: PromiseOf): void {
   promise(
-    'every act raises the version by one and is listed once in the changes (law 1)',
+    'every act raises the version by one and is listed once in the changes; repeating it changes nothing (law 1)',
     async (world) => {
       const { ann, ids, store, ...act } = await mover(world, 4)
       const [id = '', other = '', third = '', last = ''] = ids
@@ -59,6 +59,8 @@ export function placePromises(promise: PromiseOf): void {
           assert.deepEqual(change, { version: version + 1, type, id: other, reason: 'deleted' })
         if (type === 'archive-read')
           assert.deepEqual(change, { version: version + 1, type, throughSeq: 5, at: isoAt(5) })
+        await perform()
+        assert.deepEqual(await store.read(readInbox, ann.id), inbox)
       }
       await follower.catchUp(2)
     },

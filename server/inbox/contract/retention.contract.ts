@@ -85,21 +85,6 @@ export function retentionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('wakes a notification with one change signal (law 8)', async (world) => {
-    const ann = await world.addUser('ann')
-    await actsOf(world, ann).snooze(await world.send(ann), 0, 60)
-    const signalled: string[] = []
-    const stop = world.store.onChange(
-      (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
-    )
-    await world.upkeep(60).turn()
-    stop()
-    assert.deepEqual(
-      signalled.filter((id) => id === ann.id),
-      [ann.id],
-    )
-  })
-
   promise('removes what has expired, wherever it is, and a client learns why', async (world) => {
     const ann = await world.addUser('ann')
     const content = (title: string, seconds: number) =>
@@ -229,6 +214,27 @@ export function retentionPromises(promise: PromiseOf): void {
       await readers
       assert.ok(totals.size > 1, 'no page was read during the work')
       await isLeft(world, ann, ['new', 'new', 'new', 'new', 'new'])
+    },
+  )
+
+  promise(
+    'keeps at most so many in an inbox: the oldest read ones go first, then the oldest others',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ids: string[] = []
+      for (const title of ['1', '2', '3', '4', '5', '6']) ids.push(await world.send(ann, title))
+      const act = actsOf(world, ann)
+      await act.snooze(ids[0], 1, 99)
+      await act.read(ids[2], 1)
+      await act.archive(ids[4], 1)
+      for (const [inboxMax, titles] of [
+        [5, ['6', '5', '4', '2', '1']],
+        [4, ['6', '4', '2', '1']],
+        [2, ['6', '4']],
+      ] as const) {
+        await world.upkeep(2, { inboxMax }).sweep()
+        await isLeft(world, ann, titles)
+      }
     },
   )
 
