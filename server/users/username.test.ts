@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { anyCharacter } from '../../tests/support/any-character.ts'
 import { isSoak } from '../../tests/support/soak.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { findableUsername, maxUsernameLength, prepareUsername } from './username.ts'
@@ -27,7 +28,7 @@ const difficult = fc.array(
   },
 )
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: 'grapheme' }),
   difficult.map((characters) => characters.join('')),
 )
