@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Chromium } from '../../support/chromium.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
+import { listening } from '../../support/network/free-port.ts'
 
 /** One of the pages redirects wherever its link says. */
 const application = createServer((request, response) => {
@@ -18,8 +18,7 @@ const application = createServer((request, response) => {
       .setHeader('content-type', 'text/html')
       .end('<!doctype html><title>Application</title><body>')
 })
-await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
-const { port } = application.address() as AddressInfo
+const port = await listening(application)
 /** Another origin of the same site as the service, and one of another site. */
 const origin = `http://127.0.0.1:${port}`
 const elsewhere = `http://shop.localhost:${port}`

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { listening } from '../../support/network/free-port.ts'
 import {
   CarillonProcess,
   carillon,
@@ -153,8 +153,7 @@ test('carillon send refuses data that is not JSON and an invalid key with status
 
 test('carillon send names an address where no program responds, and one where another program responds', async () => {
   const other = createServer((_, response) => response.end('<html>It works!</html>'))
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${await listening(other)}`
   const stranger = await carillon(folder, hello, withKey(theKey, { CARILLON_URL: url }))
   assert.deepEqual([stranger.status, stranger.stdout], [1, ''])
   assert.match(stranger.stderr, /^carillon: The response with status 200 is not from Carillon\n$/)

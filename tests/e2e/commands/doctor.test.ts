@@ -106,30 +106,6 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     )
   })
 
-  test('opens a live stream, and finds a proxy that delays it', async () => {
-    using folder = new Folder()
-    await using place = await standing(folder, { buffers: true })
-    const run = await doctor(folder, ['--json'], { env: place.env })
-    assert.equal(run.status, 1)
-    assert.deepEqual(
-      wrong(run).map(({ area, check, state }) => [area, check, state]),
-      [[place.proxy.url, 'stream', 'fault']],
-    )
-    const { CARILLON_PUBLIC_URL, ...env } = place.env
-    // Without the data of the service there is no proof to open one with.
-    using elsewhere = new Folder()
-    const away = await doctor(elsewhere, ['--json', CARILLON_PUBLIC_URL], { env })
-    const [publicUrl] = wrong(away).filter(
-      ({ check, area }) => check === 'public URL' && area === CARILLON_PUBLIC_URL,
-    )
-    assert.deepEqual(
-      [publicUrl?.state, publicUrl?.change],
-      ['warning', `CARILLON_PUBLIC_URL=${CARILLON_PUBLIC_URL}`],
-    )
-    const [stream] = wrong(away).filter(({ check }) => check === 'stream')
-    assert.deepEqual([stream?.state, stream?.found.startsWith('not checked: ')], ['warning', true])
-  })
-
   test('checks the service itself if the proxy does not reach it, and finds a certificate that is not trusted', async () => {
     using folder = new Folder()
     await using place = await standing(folder)

@@ -1,16 +1,8 @@
-// `carillon user link` while the service runs: the link sets the password once; of two processes that use one link at the
-// same time, one does.
+// `carillon user link` while the service runs: the link sets the password once. links.contract.ts has uses at the same time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newDatabase } from '../../support/postgres.ts'
-import {
-  CarillonProcess,
-  carillon,
-  type Environment,
-  Folder,
-} from '../../support/processes/carillon-process.ts'
+import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
 
-const secret = 'twelve grey herons in the reeds, only for tests'
 const newPassword = 'grey heron over the weir'
 const headers = { 'content-type': 'application/json' }
 
@@ -64,31 +56,4 @@ test('a link of "carillon user link" sets the password once; using one voids the
   assert.match(nameless.stderr, /has no username/)
   assert.equal((await user('disable', 'ann')).status, 0)
   assert.match((await user('link', 'ann')).stderr, /is disabled/)
-})
-
-test('of two processes that use one link at the same time, one sets the password (PostgreSQL, A19)', async (t) => {
-  using folder = new Folder()
-  const database = await newDatabase()
-  t.after(database.drop)
-  const env: Environment = { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
-  await using one = await CarillonProcess.ready(folder, { env })
-  await using other = await CarillonProcess.ready(folder, { env })
-  const stdin = 'plum orchard gate 41'
-  await carillon(folder, ['user', 'add', 'ann', '--password-stdin'], { env, stdin })
-  for (let round = 0; round < 3; round++) {
-    const { stdout } = await carillon(folder, ['user', 'link', 'ann', '--json'], { env })
-    const token = tokenOf(JSON.parse(stdout).url)
-    const passwords = [one, other, one, other].map(({ url }, n) => ({
-      url,
-      newPassword: `${newPassword} ${round} ${n}`,
-    }))
-    const statuses = await Promise.all(
-      passwords.map((each) =>
-        post(each.url, '/password/reset', { token, newPassword: each.newPassword }),
-      ),
-    )
-    assert.deepEqual(statuses.toSorted(), [204, 422, 422, 422])
-    const password = passwords[statuses.indexOf(204)]?.newPassword ?? ''
-    assert.equal(await post(other.url, '/login', { username: 'ann', password }), 200)
-  }
 })

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:net'
 import { after, test } from 'node:test'
 import { Chromium } from '../../support/chromium.ts'
+import { listening } from '../../support/network/free-port.ts'
 import { startTestService } from '../../support/service.ts'
 
 const domain = 'bell.localhost'
@@ -37,8 +38,7 @@ async function startSibling() {
       )
     })
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  return { server, port: (server.address() as { port: number }).port, state }
+  return { server, port: await listening(server), state }
 }
 
 const bytes = [...Array.from({ length: 128 }, (_, i) => 0x80 + i), 0x09, 0x0b, 0x0c, 0x20, 0x7f]

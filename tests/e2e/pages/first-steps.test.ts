@@ -1,19 +1,17 @@
 // The first steps of a new service in a real Chromium: each row ticks itself, and what it says works for a page on another port.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setRole } from '../../../server/users/access/roles.store.ts'
+import { listening } from '../../support/network/free-port.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 
 let content = ''
 const site = createServer((_request, response) => {
   response.setHeader('content-type', 'text/html; charset=utf-8').end(content)
 })
-await once(site.listen(0, '127.0.0.1'), 'listening')
+const origin = `http://127.0.0.1:${await listening(site)}`
 after(() => site.close())
-const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
 
 const allowed = `https://one.example.org,${origin}`
 const pages = await BrowserPages.start({ env: { CARILLON_ALLOWED_ORIGINS: allowed } })

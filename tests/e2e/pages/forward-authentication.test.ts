@@ -2,10 +2,9 @@
 // and back, and the name that reaches the application.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { updateUser } from '../../../server/users/users.store.ts'
-import { freePort } from '../../support/network/free-port.ts'
+import { freePort, listening } from '../../support/network/free-port.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { startForwardAuthProxy } from '../../support/proxies/forward-auth-proxy.ts'
 import { startTestService } from '../../support/service.ts'
@@ -21,9 +20,8 @@ const application = createServer(({ headers, url }, response) => {
     `<!doctype html><html lang="en"><title>Wiki</title>${icon}<h1>Wiki</h1><p>${texts.join(' · ')}</p>`,
   )
 })
-await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+const applicationUrl = `http://127.0.0.1:${await listening(application)}`
 after(() => application.close())
-const applicationUrl = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
 
 test('a user signs in on the way to an application and arrives there with the own name, never a claimed one', async () => {
   const port = await freePort()

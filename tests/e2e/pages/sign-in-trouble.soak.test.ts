@@ -2,9 +2,9 @@
 // the page for a forgotten password; and the page in other languages, below a path and with a prefix.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { updateUser } from '../../../server/users/users.store.ts'
+import { listening } from '../../support/network/free-port.ts'
 import { MailServer } from '../../support/network/mail-server.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { startProxy } from '../../support/proxies/proxy.ts'
@@ -160,10 +160,10 @@ test('a form of another site gets a page that says what to do, and signs nobody 
   const other = createServer(
     (_, response) => void response.setHeader('content-type', 'text/html').end(body),
   )
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const port = await listening(other)
   await using opened = await plain.open('/forgot')
   opened.expects(/^403 POST \/sign-in$/)
-  await opened.page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`)
+  await opened.page.goto(`http://localhost:${port}/`)
   await opened.page.getByRole('button', { name: 'Win' }).click()
   await opened.alerts('The form was sent from another site, so it was refused.')
   assert.deepEqual(await opened.context.cookies(plain.url), [])

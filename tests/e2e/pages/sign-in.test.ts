@@ -1,8 +1,8 @@
 // The sign-in page in a real Chromium: its main path, each failure, the second step, without script, by keyboard, and its languages.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { listening } from '../../support/network/free-port.ts'
 import { BrowserPages, type PageOptions } from '../../support/pages/browser-page.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
@@ -12,8 +12,7 @@ const application = createServer((_, response) => {
     .setHeader('content-type', 'text/html')
     .end('<!doctype html><title>Shop</title><link rel="icon" href="data:,">')
 })
-await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
-const shop = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
+const shop = `http://127.0.0.1:${await listening(application)}`
 const pages = await BrowserPages.start({
   env: { CARILLON_ALLOWED_ORIGINS: shop, CARILLON_VARIANT: 'stateless' },
 })

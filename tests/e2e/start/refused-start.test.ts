@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { after, suite, test } from 'node:test'
+import { listening } from '../../support/network/free-port.ts'
 import {
   CarillonProcess,
   carillon,
@@ -119,8 +120,7 @@ test('one error names every invalid setting and a valid form, with exit status 2
 test('the error names a port in use, and the next start still creates the first sign-in', async () => {
   using folder = new Folder()
   const other = createServer()
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  const { port } = other.address() as { port: number }
+  const port = await listening(other)
   const { status, stderr } = await carillon(folder, ['serve'], {
     env: { CARILLON_PORT: String(port) },
   })

@@ -56,7 +56,7 @@ export function isForNpm({ commands }: Example): boolean {
   return commands.split('\n').every((line) => line === '' || line.startsWith('npm '))
 }
 
-export function proseOf({ text }: Page): string {
+function proseOf({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, '')
 }
 

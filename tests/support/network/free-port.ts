@@ -1,6 +1,7 @@
-// Finds a port that stays free while a process that used it restarts.
+// Finds a port that stays free while a process that used it restarts; lets a server listen on one of this moment.
 import { randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 
 /**
  * Systems take ports for outgoing connections from a higher range; `fetch` refuses some up to
@@ -14,4 +15,10 @@ export async function freePort(): Promise<number> {
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
   return isFree ? port : freePort()
+}
+
+/** Returns the port. */
+export async function listening(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
 }

@@ -24,7 +24,7 @@ export const clientSecret = 'lantern-sparrow-of-the-client-secret'
 export const clientId = 'bell'
 
 /** `honest` sends the request on and returns the real response. */
-export type Lie = (exchange: {
+type Lie = (exchange: {
   request: IncomingMessage
   response: ServerResponse
   honest: () => Promise<{ status: number; body: Record<string, unknown> }>

@@ -5,7 +5,7 @@ import { freePort } from '../network/free-port.ts'
 import { startTestService, type TestService } from '../service.ts'
 import { type RunningProxy, startProxy } from './proxy.ts'
 
-export type BehindPath = { service: TestService; url: string; stop(): Promise<void> }
+type BehindPath = { service: TestService; url: string; stop(): Promise<void> }
 
 /** `url` has no slash at its end. A request outside the path gets 404. */
 export async function startBehindPath(

@@ -150,19 +150,3 @@ test('a second factor that another tab has added since is asked for (A18)', asyn
   await inDialog(opened, 'Confirm').click()
   await isStarted(opened)
 })
-
-test('without an answer the dialog says so, keeps what is typed, and works later', async () => {
-  const ann = await service.user()
-  await using opened = await openStale(ann)
-  opened.expects(/^403 POST/, /^net::ERR_CONNECTION_REFUSED POST \/api\/me\/confirm$/)
-  await opened.page.route('**/api/me/confirm', (route) => route.abort('connectionrefused'), {
-    times: 1,
-  })
-  await startAdding(opened)
-  await field(opened, 'Password').fill(ann.password)
-  await inDialog(opened, 'Confirm').click()
-  await dialog(opened).getByText('There was no response.').waitFor()
-  assert.equal(await field(opened, 'Password').inputValue(), ann.password)
-  await inDialog(opened, 'Confirm').click()
-  await isStarted(opened)
-})
