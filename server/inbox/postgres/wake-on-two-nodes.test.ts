@@ -20,16 +20,23 @@ test('wake on two nodes: a notification comes back once, with the next sequence 
   const { ann, ids, snooze, wake, readAll } = await mover(world, 30)
   const onOther = actsOf(await World.on(other), ann)
   for (const id of ids) await snooze(id, 1, 60)
-  const woken = await Promise.all(
-    ids.flatMap((id, n) => [
-      wake(id, 60),
-      onOther.wake(id, 60),
-      ...(n % 10 === 3 ? [readAll(60).then(() => false), world.send(ann).then(() => false)] : []),
-      ...(n % 10 === 6
-        ? [onOther.archive(id, 60).then(() => false), onOther.seen(n).then(() => false)]
-        : []),
-    ]),
-  )
+  const woken: boolean[] = []
+  // More at once would wait longer for a connection than a busy machine allows.
+  for (let first = 0; first < ids.length; first += 10)
+    woken.push(
+      ...(await Promise.all(
+        ids
+          .slice(first, first + 10)
+          .flatMap((id, n) => [
+            wake(id, 60),
+            onOther.wake(id, 60),
+            ...(n === 3 ? [readAll(60).then(() => false), world.send(ann).then(() => false)] : []),
+            ...(n === 6
+              ? [onOther.archive(id, 60).then(() => false), onOther.seen(n).then(() => false)]
+              : []),
+          ]),
+      )),
+    )
   const { inbox, items } = await recount(world, ann)
   const archived = ids.filter((_, n) => n % 10 === 6)
   // One that was archived first does not wake.
