@@ -40,7 +40,7 @@ export function randomPromises(promise: PromiseOf): void {
             for (const person of stage.people) await recount(stage.world, person)
           },
         ),
-        { numRuns: runs(60, 2_000) },
+        { numRuns: runs(40, 2_000) },
       )
     },
   )
