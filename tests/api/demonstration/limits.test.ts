@@ -41,13 +41,6 @@ test('starting again replaces the world of the browser, whose old id and cookie 
     )
 })
 
-test('a class behind one address can have every place', async (t) => {
-  const demonstration = await here(t)
-  for (let n = 0; n < 10; n++)
-    assert.equal((await demonstration.from('192.0.2.1').start()).status, 201)
-  assert.equal((await demonstration.from('192.0.2.1').start()).status, 503)
-})
-
 test('if all places are taken, the response is 503 and says when to try again (S16)', async (t) => {
   const demonstration = await here(t)
   const start = (n: number) => demonstration.from(`192.0.2.${n}`).start()

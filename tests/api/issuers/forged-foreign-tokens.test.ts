@@ -233,9 +233,7 @@ const spellings: Corpus = {
   'longer than 8,192 characters': withClaims({ more: 'a'.repeat(8_192) }),
 }
 
-let size = 0
 function isRefused(title: string, corpus: Corpus): void {
-  size += Object.keys(corpus).length
   test(title, async () => {
     const version = await app.database.version()
     for (const [name, token] of Object.entries(corpus)) {
@@ -274,11 +272,6 @@ isRefused('extensions, other kinds of tokens and repeated names in the header ar
 isRefused('a foreign token outside its time, or with a lifetime over a day, is refused', times)
 isRefused('issuer, audience and user have to be exactly those of the setting (T15)', wrongClaims)
 isRefused('other spellings, other forms and other signatures are refused', spellings)
-
-test('the corpus holds 40 forged tokens and more', (t) => {
-  t.diagnostic(`${size} forged tokens`)
-  assert.ok(size >= 40)
-})
 
 test('no forged token causes a request to another address than the key sets, and only a few to those (T15)', () => {
   assert.deepEqual(lure.requested, [])

@@ -28,24 +28,23 @@ const endOthers = ({ id: userId }: TestUser, token: Proof, aheadMs = 0) => {
   return app.store.write(endOtherSignIns, { userId, proof, at })
 }
 
-for (const aheadMs of [-90_000, 0, 1_500])
-  test(`the end of all others on a node ${aheadMs} ms ahead spares every token of the caller and no other (S20)`, async () => {
-    const user = await app.user()
-    const own = await app.signIn(user, 'stateless')
-    const owns = [own, await renewed(own)]
-    const others = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateful')]
-    const [other] = others as [Proof]
-    others.push(await renewed(other))
-    assert.equal(await endOthers(user, own, aheadMs), 'done')
-    for (const ended of others) await app.refused(ended)
-    assert.equal((await renew(other)).status, 401)
-    for (const token of owns) assert.equal(await isAccepted(token), true)
-    const fresh = await renewed(own)
-    assert.deepEqual([claimsOf(fresh).gen, claimsOf(fresh).sid], [1, claimsOf(own).sid])
-    await app.restart()
-    for (const ended of others) assert.equal(await isAccepted(ended), false)
-    for (const token of [...owns, fresh]) assert.equal(await isAccepted(token), true)
-  })
+test('the end of all others on a node whose clock is behind spares every token of the caller and no other (S20)', async () => {
+  const user = await app.user()
+  const own = await app.signIn(user, 'stateless')
+  const owns = [own, await renewed(own)]
+  const others = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateful')]
+  const [other] = others as [Proof]
+  others.push(await renewed(other))
+  assert.equal(await endOthers(user, own, -90_000), 'done')
+  for (const ended of others) await app.refused(ended)
+  assert.equal((await renew(other)).status, 401)
+  for (const token of owns) assert.equal(await isAccepted(token), true)
+  const fresh = await renewed(own)
+  assert.deepEqual([claimsOf(fresh).gen, claimsOf(fresh).sid], [1, claimsOf(own).sid])
+  await app.restart()
+  for (const ended of others) assert.equal(await isAccepted(ended), false)
+  for (const token of [...owns, fresh]) assert.equal(await isAccepted(token), true)
+})
 
 test('the spared sign-in of the change before is revoked by the next one, renewed or not (S20)', async () => {
   const user = await app.user()

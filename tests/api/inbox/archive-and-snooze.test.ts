@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { EventReader } from '../../support/event-source/event-source.ts'
+import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
 import {
   type Notification,
   type Proof,
   startTestService,
   type Variant,
-  variants,
 } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -21,6 +21,7 @@ const unarchive = (id: string | undefined, proof: Proof) =>
   app.patch(pathOf(id, 'unarchive'), proof)
 const snooze = (id: string | undefined, proof: Proof, body: unknown = { until: inMs(60_000) }) =>
   app.patch(pathOf(id, 'snooze'), proof, body)
+const markUnread = (id: string | undefined, proof: Proof) => app.patch(pathOf(id, 'unread'), proof)
 const remove = (id: string | undefined, proof: Proof) => app.delete(pathOf(id), proof)
 const archiveRead = (proof: Proof) => app.post('/api/notifications/archive-read', undefined, proof)
 const seen = (throughSeq: unknown, proof: Proof) =>
@@ -38,12 +39,9 @@ const one = async (id: string | undefined, proof: Proof) =>
 const titles = async (proof: Proof, status = '') =>
   (await app.list(proof, status && `?status=${status}`)).items.map(({ title }) => title)
 
-const kinds = [...variants, 'token of scope inbox'] as const
-
-async function annWith(count: number, kind: Variant | 'token of scope inbox' = 'stateless') {
+async function annWith(count: number, variant: Variant = 'stateless') {
   const ann = await app.user()
-  const proof =
-    kind === 'token of scope inbox' ? await app.issueToken(ann) : await app.signIn(ann, kind)
+  const proof = await app.signIn(ann, variant)
   const ids: string[] = []
   for (let n = 1; n <= count; n++)
     ids.push(
@@ -57,54 +55,54 @@ async function isDone(response: ReturnType<typeof archive>): Promise<void> {
   assert.deepEqual([status, text], [204, ''])
 }
 
-for (const kind of kinds)
-  test(`each act is 204 without a body, also if it is repeated, and shows in lists and counts (${kind})`, async () => {
-    const { proof, ids } = await annWith(5, kind)
-    const until = inMs(60_000)
-    for (let n = 0; n < 2; n++) {
-      await isDone(archive(ids[0], proof))
-      await isDone(snooze(ids[1], proof, { until }))
-      await isDone(remove(ids[2], proof))
-    }
-    assert.deepEqual(await titles(proof), ['5', '4'])
-    for (const [status, expected] of Object.entries({
-      unread: ['5', '4'],
-      read: [],
-      archived: ['1'],
-      snoozed: ['2'],
-      all: ['5', '4', '2', '1'],
-    }))
-      assert.deepEqual(await titles(proof, status), expected, status)
-    const categories = { even: { total: 1, unread: 1 }, odd: { total: 1, unread: 1 } }
-    assert.deepEqual(await counts(proof), {
-      total: 2,
-      unread: 2,
-      unseen: 2,
-      archived: 1,
-      snoozed: 1,
-      categories,
-    })
-    const { read, readAt, archivedAt } = await one(ids[0], proof)
-    assert.deepEqual([read, readAt, archivedAt], [true, inMs(0), inMs(0)])
-    assert.equal((await one(ids[1], proof)).snoozedUntil, until)
-    assert.equal((await app.get(pathOf(ids[2]), proof)).status, 404)
-    assert.equal((await app.list(proof)).version, 8)
-    for (let n = 0; n < 2; n++) for (const id of ids.slice(0, 2)) await isDone(unarchive(id, proof))
-    assert.deepEqual(await titles(proof), ['5', '4', '2', '1'])
-    assert.deepEqual(await titles(proof, 'read'), ['2', '1'])
-    for (let n = 0; n < 2; n++) await isDone(archiveRead(proof))
-    assert.deepEqual(await titles(proof), ['5', '4'])
-    for (let n = 0; n < 2; n++) await isDone(undo(proof))
-    assert.deepEqual(await titles(proof), ['5', '4', '2', '1'])
-    for (let n = 0; n < 2; n++) await isDone(seen(4, proof))
-    assert.equal((await counts(proof)).unseen, 1)
-    assert.equal((await app.list(proof)).version, 13)
+test('each act is 204 without a body, also if it is repeated, and shows in lists and counts', async () => {
+  const { ann, ids } = await annWith(5)
+  const proof = await app.issueToken(ann)
+  const until = inMs(60_000)
+  for (let n = 0; n < 2; n++) {
+    await isDone(archive(ids[0], proof))
+    await isDone(snooze(ids[1], proof, { until }))
+    await isDone(remove(ids[2], proof))
+  }
+  assert.deepEqual(await titles(proof), ['5', '4'])
+  for (const [status, expected] of Object.entries({
+    unread: ['5', '4'],
+    read: [],
+    archived: ['1'],
+    snoozed: ['2'],
+    all: ['5', '4', '2', '1'],
+  }))
+    assert.deepEqual(await titles(proof, status), expected, status)
+  const categories = { even: { total: 1, unread: 1 }, odd: { total: 1, unread: 1 } }
+  assert.deepEqual(await counts(proof), {
+    total: 2,
+    unread: 2,
+    unseen: 2,
+    archived: 1,
+    snoozed: 1,
+    categories,
   })
+  const { read, readAt, archivedAt } = await one(ids[0], proof)
+  assert.deepEqual([read, readAt, archivedAt], [true, inMs(0), inMs(0)])
+  assert.equal((await one(ids[1], proof)).snoozedUntil, until)
+  assert.equal((await app.get(pathOf(ids[2]), proof)).status, 404)
+  assert.equal((await app.list(proof)).version, 8)
+  for (let n = 0; n < 2; n++) for (const id of ids.slice(0, 2)) await isDone(unarchive(id, proof))
+  assert.deepEqual(await titles(proof), ['5', '4', '2', '1'])
+  assert.deepEqual(await titles(proof, 'read'), ['2', '1'])
+  for (let n = 0; n < 2; n++) await isDone(archiveRead(proof))
+  assert.deepEqual(await titles(proof), ['5', '4'])
+  for (let n = 0; n < 2; n++) await isDone(undo(proof))
+  assert.deepEqual(await titles(proof), ['5', '4', '2', '1'])
+  for (let n = 0; n < 2; n++) await isDone(seen(4, proof))
+  assert.equal((await counts(proof)).unseen, 1)
+  assert.equal((await app.list(proof)).version, 13)
+})
 
 test('marking an archived notification as unread puts it back at its place', async () => {
   const { proof, ids } = await annWith(3)
   await archive(ids[1], proof)
-  await isDone(app.patch(pathOf(ids[1], 'unread'), proof))
+  await isDone(markUnread(ids[1], proof))
   assert.deepEqual(await titles(proof, 'unread'), ['3', '2', '1'])
 })
 
@@ -112,7 +110,7 @@ test('every act on a foreign or unknown id, or on a text that is no id, is 404',
   const { proof } = await annWith(1)
   const { ids, proof: others } = await annWith(1)
   for (const id of [ids[0], unknownId, 'no-id'])
-    for (const act of [archive, unarchive, snooze, remove]) {
+    for (const act of [archive, unarchive, markUnread, snooze, remove]) {
       const response = await act(id, proof)
       assert.deepEqual(
         [response.status, response.json().error.code],
@@ -126,20 +124,17 @@ test('every act on a foreign or unknown id, or on a text that is no id, is 404',
 suite('PATCH /api/notifications/:id/snooze', () => {
   const refused: [name: string, body: () => unknown, reason: RegExp][] = [
     ['in the past', () => ({ until: inMs(-1) }), /must be in the future and at most a year away/],
-    ['at this moment', () => ({ until: inMs(0) }), /must be in the future and at most a year away/],
     [
       'more than a year away',
       () => ({ until: inMs(367 * day) }),
       /must be in the future and at most a year away/,
     ],
-    ['no date', () => ({ until: 'tomorrow' }), /./],
     ['a date that does not exist', () => ({ until: '2026-02-30T00:00:00.000Z' }), /./],
     [
       'a leap second',
       () => ({ until: '2026-12-31T23:59:60Z' }),
       /must be in the future and at most a year away/,
     ],
-    ['a number', () => ({ until: app.now() + day }), /must be of the type string/],
     ['null', () => ({ until: null }), /must be of the type string/],
     ['missing', () => ({}), /is missing/],
   ]
@@ -200,17 +195,18 @@ suite('POST /api/notifications/seen', () => {
     })
 })
 
-test('undo takes back the last archive-read within ten minutes, and is 409 CONFLICT after that', async () => {
-  const { proof } = await annWith(3, 'stateful')
+test('undo is 409 CONFLICT if nothing was done, and ten minutes after an archive-read', async () => {
+  const { proof } = await annWith(3)
+  const isNothing = async () => {
+    const { status, code, message } = refusalIn(await undo(proof))
+    assert.deepEqual([status, code], [409, 'CONFLICT'])
+    assert.match(message, /^There is nothing to undo: .* within ten minutes$/)
+  }
+  await isNothing()
   await readAll(proof, '?throughSeq=2')
   await archiveRead(proof)
-  app.pass(600_000)
-  await isDone(undo(proof))
-  assert.deepEqual(await titles(proof), ['3', '2', '1'])
-  await archiveRead(proof)
   app.pass(600_001)
-  const response = await undo(proof)
-  assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
+  await isNothing()
   assert.deepEqual(await titles(proof), ['3'])
 })
 
@@ -249,38 +245,86 @@ test('an open stream and changes have each act as its own, with the counts of th
   await reader.next('resync')
 })
 
-for (const kind of variants)
-  test(`a security notice is 409 to delete, archive or snooze for 24 hours, and archive-read and by-key leave it (${kind}, S17)`, async () => {
-    const { ann, proof } = await annWith(2, kind)
-    const password = 'grey heron over the weir'
-    const changed = await app.request('/api/me/password', {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json', ...proof },
-      body: JSON.stringify({ currentPassword: ann.password, newPassword: password }),
-    })
-    assert.ok(changed.status < 300, changed.text)
-    const own = await app.signIn({ ...ann, password }, kind)
-    const { items } = await app.list(own, '?category=security')
-    const notice =
-      items.find(({ title }) => /password/i.test(title)) ?? assert.fail('there is no notice')
-    for (const act of [archive, snooze, remove]) {
-      const { status, text } = await act(notice.id, own)
-      assert.equal(status, 409, text)
-      assert.match(text, /security notice.* 24 hours/)
-    }
-    await isDone(readAll(own))
-    await isDone(archiveRead(own))
-    assert.ok((await titles(own, 'read')).includes(notice.title))
-    const archived = await titles(own, 'archived')
-    assert.deepEqual([archived.includes('1'), archived.includes('2')], [true, true])
-    const { key } = await app.producerKey()
-    const headers = { authorization: `Bearer ${key}` }
-    for (const name of ['security', notice.id])
-      assert.equal(
-        (await app.request(`/api/notifications/by-key/${name}`, { method: 'DELETE', headers }))
-          .status,
-        404,
-      )
-    app.pass(day)
-    await isDone(remove(notice.id, await app.signIn({ ...ann, password }, kind)))
+test('a security notice is 409 to delete, archive or snooze for 24 hours, and archive-read and by-key leave it (S17)', async () => {
+  const { ann, proof } = await annWith(2, 'stateful')
+  const password = 'grey heron over the weir'
+  const changed = await app.request('/api/me/password', {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', ...proof },
+    body: JSON.stringify({ currentPassword: ann.password, newPassword: password }),
   })
+  assert.ok(changed.status < 300, changed.text)
+  const own = await app.signIn({ ...ann, password }, 'stateful')
+  const { items } = await app.list(own, '?category=security')
+  const notice =
+    items.find(({ title }) => /password/i.test(title)) ?? assert.fail('there is no notice')
+  for (const act of [archive, snooze, remove]) {
+    const { status, text } = await act(notice.id, own)
+    assert.equal(status, 409, text)
+    assert.match(text, /security notice.* 24 hours/)
+  }
+  await isDone(readAll(own))
+  await isDone(archiveRead(own))
+  assert.ok((await titles(own, 'read')).includes(notice.title))
+  const archived = await titles(own, 'archived')
+  assert.deepEqual([archived.includes('1'), archived.includes('2')], [true, true])
+  const { key } = await app.producerKey()
+  const headers = { authorization: `Bearer ${key}` }
+  for (const name of ['security', notice.id])
+    assert.equal(
+      (await app.request(`/api/notifications/by-key/${name}`, { method: 'DELETE', headers }))
+        .status,
+      404,
+    )
+  app.pass(day)
+  await isDone(remove(notice.id, await app.signIn({ ...ann, password }, 'stateful')))
+})
+
+test('an open stream gets `unread` for one notification and one `resync` for an undo; a position from before the undo gets a resync, and changes a reset (N3)', async () => {
+  const { proof, ids } = await annWith(2)
+  using reader = await EventReader.of(app.url, proof)
+  await readAll(proof)
+  await markUnread(ids[0], proof)
+  await reader.until(() => reader.events.length === 3)
+  assert.deepEqual(
+    reader.events.map(({ type }) => type),
+    ['hello', 'read-all', 'unread'],
+  )
+  const { notification, unread, version } = reader.events[2]?.data ?? assert.fail()
+  assert.deepEqual([notification.id, notification.read, unread, version], [ids[0], false, 1, 4])
+  const changes = async (since: number | string) =>
+    (await app.get(`/api/notifications/changes?since=${since}`, proof)).json().data
+  assert.deepEqual((await changes(3)).changed, [notification])
+  await undo(proof)
+  await reader.until(() => reader.events.length === 4)
+  const resync = reader.events[3] ?? assert.fail()
+  assert.deepEqual(
+    [resync.type, resync.data],
+    ['resync', { version: 5, unread: 2, total: 2, unseen: 2 }],
+  )
+  for (const since of [0, 4, reader.events[2]?.id ?? '']) {
+    assert.deepEqual(await changes(since), { reset: true })
+    using late = await EventReader.open(app.url, {
+      path: `${streamPath}?since=${since}`,
+      headers: proof,
+    })
+    await late.until(() => late.events.length === 2)
+    assert.deepEqual(
+      late.events.map(({ type }) => type),
+      ['hello', 'resync'],
+    )
+  }
+  assert.deepEqual((await changes(resync.id ?? '')).changed, [])
+})
+
+test('a read-all of categories is one event and one change, which name them', async () => {
+  const { proof } = await annWith(3)
+  using reader = await EventReader.of(app.url, proof)
+  const { version } = await app.list(proof)
+  await isDone(readAll(proof, '?category=even&category=odd'))
+  const { data: event } = await reader.next('read-all')
+  const { data } = (await app.get(`/api/notifications/changes?since=${version}`, proof)).json()
+  for (const { categories, throughSeq } of [event, data.readAlls[0]])
+    assert.deepEqual([categories.toSorted(), throughSeq], [['even', 'odd'], 3])
+  assert.deepEqual([data.readAlls.length, data.unread], [1, 0])
+})

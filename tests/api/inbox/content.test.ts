@@ -299,60 +299,6 @@ test('the inbox page may load images of the allowed hosts, and no other page', a
   assert.match((await policyOf('/account')) ?? '', /img-src 'self';/)
 })
 
-test('each reader gets the texts of the exact language, of its first part, in English, or the first', async () => {
-  const title = { fr: 'Bonjour', de: 'Hallo', 'de-CH': 'Grüezi' }
-  const body = { fr: 'Ça va ?', de: 'Wie geht es?', en: 'How are you?' }
-  const rules: [locale: string | null, title: string, body: string][] = [
-    ['de-CH', 'Grüezi', 'Wie geht es?'],
-    ['de-AT', 'Hallo', 'Wie geht es?'],
-    ['de', 'Hallo', 'Wie geht es?'],
-    ['en-GB', 'Bonjour', 'How are you?'],
-    ['ja', 'Bonjour', 'How are you?'],
-    [null, 'Bonjour', 'How are you?'],
-  ]
-  const user = await app.user()
-  const proof = await app.signIn(user, 'stateless')
-  await send({ title, body, data: { texts: { de: { title: 'x' } } } }, user)
-  await send({ title: 'Plain', data: { texts: { de: { title: 'x' } } } }, user)
-  for (const [locale, wantedTitle, wantedBody] of rules) {
-    assert.equal((await setLocale('/api/me', proof, locale)).status, 200)
-    for (const query of ['', '', '?limit=50', '?before=9']) {
-      const { items } = await app.list(proof, query)
-      const [plain, { title: found, ...rest }] = items as unknown as [
-        Record<string, unknown>,
-        Record<string, unknown>,
-      ]
-      assert.deepEqual(
-        [plain.title, found, rest.body, rest.texts],
-        ['Plain', wantedTitle, wantedBody, undefined],
-      )
-      assert.deepEqual(rest.data, { texts: { de: { title: 'x' } } })
-    }
-  }
-})
-
-test('after a change of the language, by user or application, a kept page is another and a position gets a reset', async () => {
-  const user = await app.user()
-  const proof = await app.signIn(user, 'stateless')
-  await send({ title: { en: 'Hello', de: 'Hallo' } }, user)
-  const first = await app.get('/api/notifications', proof)
-  const etag = first.headers.get('etag') ?? ''
-  const { version } = first.json().data
-  const changes = (since: number) => app.get(`/api/notifications/changes?since=${since}`, proof)
-  assert.equal(
-    (await app.get('/api/notifications', { ...proof, 'if-none-match': etag })).status,
-    304,
-  )
-  const changed = await setLocale(`/api/users/${user.id}`, { authorization }, 'de')
-  assert.equal(changed.status, 200, changed.text)
-  const second = await app.get('/api/notifications', { ...proof, 'if-none-match': etag })
-  assert.equal(second.status, 200)
-  assert.equal(second.json().data.items[0].title, 'Hallo')
-  assert.deepEqual((await changes(version)).json().data, { reset: true })
-  const { changed: none, version: now } = (await changes(version + 1)).json().data
-  assert.deepEqual([none, now], [[], version + 1])
-})
-
 test('a stream has the texts of the reader, live and when it resumes, and a resync after a change of the language', async () => {
   const user = await app.user()
   const proof = await app.signIn(user, 'stateless')
