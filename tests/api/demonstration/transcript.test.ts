@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message } from '../../../demonstration/server/api.ts'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -138,4 +139,34 @@ test('a response that the request checks of the world refuse is in the transcrip
     '{"a": bad',
   )
   assert.match(response.line, / 400 /)
+})
+
+test('the transcript has the body of a request that arrived with many others and waited for its turn', async () => {
+  const { port } = new URL(app.url)
+  const sockets = Array.from({ length: 100 }, () =>
+    connect({ port: Number(port), host: '127.0.0.1', noDelay: true }).setEncoding('utf8'),
+  )
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  // The kernel connects before the service accepts.
+  await sleep(50)
+  const responses = sockets.map(async (socket) => {
+    let text = ''
+    for await (const piece of socket) text += piece
+    return text
+  })
+  const bodyOf = (n: number) => `{"username":"nobody-${n}","password":"wrong","variant":"stateful"}`
+  for (const [n, socket] of sockets.entries()) {
+    const fields = `Carillon-Visit: ${visitor.id}\r\nContent-Type: application/json\r\nContent-Length: ${bodyOf(n).length}`
+    const head = `POST /demonstration/service/logout HTTP/1.1\r\nHost: ${host}\r\n${fields}\r\nConnection: close`
+    socket.write(`${head}\r\n\r\n${bodyOf(n)}`)
+  }
+  // The service is in this process: after this, one turn finds all requests.
+  const until = performance.now() + 30
+  let now = performance.now()
+  while (now < until) now = performance.now()
+  for (const [n, response] of (await Promise.all(responses)).entries()) {
+    const exchange = /^Carillon-Exchange: (\d+)\r$/m.exec(response)?.[1]
+    const { request } = (await visitor.send(`exchanges/${exchange}`)).json().data
+    assert.equal(request.body, bodyOf(n))
+  }
 })

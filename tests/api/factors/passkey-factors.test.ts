@@ -100,6 +100,7 @@ test('a challenge adds one passkey, for its own user, and only within five minut
   // With the passkey, the session gets a new cookie: a request that is later than that is not signed in.
   const statuses = raced.map(({ status }) => (status === 401 ? 422 : status))
   assert.deepEqual(statuses.toSorted(), [201, 422, 422, 422, 422])
+  assert.equal((await post(ofAnn)).status, 422)
   assert.equal(
     (await post(ofAnn, { ...options, challenge: (await requestOptions()).challenge })).status,
     422,

@@ -1,8 +1,6 @@
 // Producers change, withdraw and resolve by their own key (docs/inbox/repeats.md, "By key").
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { continueKeyChange } from '../../../server/delivery/by-key.store.ts'
-import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
@@ -93,20 +91,6 @@ suite('by key', () => {
       changes: (await app.get('/api/notifications/changes?since=0', proof)).json().data,
     }
     assert.equal(changes.removed.length, 1)
-  })
-
-  test('up to 1,000 inboxes the response comes when all are done, also if another process does the work', async () => {
-    const users: TestUser[] = []
-    while (users.length < 60) users.push(await app.user())
-    await app.deliver({ to: users, title: 'Some', key: 'some' })
-    const restore = replaceOperation(app.store, continueKeyChange, async (_, run) => {
-      await run()
-      return run()
-    })
-    await isDone({ method: 'DELETE', key: 'some' }, 60)
-    restore()
-    for (const proof of await readerOf(users.slice(-3)))
-      assert.equal((await app.list(proof)).total, 0)
   })
 
   test('a faulty update is refused as a whole, with each fault', async () => {

@@ -63,7 +63,6 @@ const accepted: [string, object][] = [
     'code and escaped links in Markdown',
     { body: '`[x](y)` \\[x](/y) ```\n[a](b)\n``` [x](/y)', format: 'markdown' },
   ],
-  ['an actor without an image', { actor: { name: x(100) } }],
   ['an actor whose image is null', { actor: { name: 'Ben', imageUrl: null } }],
   [
     'an image of the page itself',
@@ -85,8 +84,6 @@ const accepted: [string, object][] = [
       body: null,
     },
   ],
-  ['a label of 40', { actions: [{ label: x(40), url: '/open' }] }],
-  ['no actions', { actions: [] }],
   ['the last moment of the year 9999', { expiresAt: '9999-12-31T23:59:59.999Z' }],
   ['a time with another offset', { expiresAt: later(7_200_000).replace('Z', '+01:00') }],
   [
@@ -101,14 +98,6 @@ for (const [name, content] of accepted)
   })
 
 const refused: [string, object, string, RegExp][] = [
-  ['an actor without a name', { actor: {} }, 'actor.name', /missing/],
-  [
-    'an actor whose name has 101 characters',
-    { actor: { name: x(101) } },
-    'actor.name',
-    /at most 100 characters/,
-  ],
-  ['an actor that is a text', { actor: 'Ben' }, 'actor', /object or null/],
   [
     'an image of another host',
     { actor: { name: 'Ben', imageUrl: 'https://evil.example/a' } },
@@ -142,12 +131,6 @@ const refused: [string, object, string, RegExp][] = [
   ['a link with a user name', { url: 'https://ann@shop.example/' }, 'url', /without a user name/],
   ['a language by its name', { title: { english: 'Hi' } }, 'title.english', /such as en or de-CH/],
   [
-    'a language with an underscore',
-    { title: { de_CH: 'Hi' } },
-    'title.de_CH',
-    /such as en or de-CH/,
-  ],
-  [
     'a link of a Markdown body with a user name (C8)',
     { format: 'markdown', body: 'See [the order](https://bank.example@evil.example/).' },
     'body',
@@ -166,12 +149,6 @@ const refused: [string, object, string, RegExp][] = [
     /must have no line breaks and no other control characters/,
   ],
   [
-    'a category with a line separator',
-    { category: 'builds\u2028' },
-    'category',
-    /must have no line breaks/,
-  ],
-  [
     'a category with the name of the prototype',
     { category: '__proto__' },
     'category',
@@ -180,12 +157,6 @@ const refused: [string, object, string, RegExp][] = [
   [
     'an image by javascript:',
     { icon: { imageUrl: 'javascript:alert(1)' } },
-    'icon.imageUrl',
-    /http or https/,
-  ],
-  [
-    'an image by data:',
-    { icon: { imageUrl: 'data:image/png;base64,AA' } },
     'icon.imageUrl',
     /http or https/,
   ],
@@ -201,55 +172,21 @@ const refused: [string, object, string, RegExp][] = [
     'icon',
     /one of: bell, check, info, warning, error, message, user, calendar, money, link$/,
   ],
-  ['an icon that is a number', { icon: 7 }, 'icon', /one of: bell/],
   ['an icon without its image', { icon: {} }, 'icon.imageUrl', /missing/],
-  [
-    'an icon with a name and more',
-    { icon: { imageUrl: '/a', name: 'bell' } },
-    'icon.name',
-    /not a known field/,
-  ],
-  ['three actions', { actions: [action, action, action] }, 'actions', /at most 2 entries/],
-  ['an action without a label', { actions: [{ url: '/' }] }, 'actions.0.label', /missing/],
-  [
-    'an action with an empty label',
-    { actions: [{ ...action, label: '' }] },
-    'actions.0.label',
-    /at least 1 character/,
-  ],
-  [
-    'a label of 41',
-    { actions: [action, { ...action, label: x(41) }] },
-    'actions.1.label',
-    /at most 40 characters/,
-  ],
   [
     'an action that is a script',
     { actions: [action, { label: 'x', url: 'javascript:0' }] },
     'actions.1.url',
     /http or https/,
   ],
-  ['another format', { format: 'html' }, 'format', /one of: text, markdown/],
   ['an end in the past', { expiresAt: later(-1) }, 'expiresAt', /in the future/],
   ['an end at this moment', { expiresAt: later(0) }, 'expiresAt', /in the future/],
-  ['an end that is a date', { expiresAt: '2027-01-01' }, 'expiresAt', /a time such as/],
   ['an end that is no date', { expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt', /a time such as/],
   [
     'an end in the year 10000',
     { expiresAt: '9999-12-31T23:59:59-05:00' },
     'expiresAt',
     /before the year 10000/,
-  ],
-  ['a title in no language', { title: {} }, 'title', /at least 1/],
-  ['a title in 21 languages', { title: texts(21) }, 'title', /at most 20/],
-  ['a title of 201 in a language', { title: { de: x(201) } }, 'title.de', /at most 200 characters/],
-  ['an empty title in a language', { title: { de: '' } }, 'title.de', /at least 1 character/],
-  ['a title that is null in a language', { title: { de: null } }, 'title.de', /string/],
-  [
-    'a body of 4,001 in a language',
-    { body: { de: x(4_001) } },
-    'body.de',
-    /at most 4000 characters/,
   ],
   [
     'a text in a language that is none',

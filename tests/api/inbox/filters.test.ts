@@ -165,9 +165,3 @@ for (const [query, field, reason] of refused)
     assert.deepEqual(response.json().error.details, [{ field, reason }])
   })
 const refusing = reader()
-
-test('20 categories of 64 characters with a status, a limit and a cursor are accepted', async () => {
-  const { proof } = await reader()
-  const long = Array.from({ length: 20 }, (_, n) => `category=${`c${n}`.padEnd(64, 'x')}`).join('&')
-  assert.equal((await app.list(proof, `?${long}&status=read&limit=100&before=9`)).total, 0)
-})

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { newOrderedId } from '../../../server/basics/ids.ts'
 import { listOutbox } from '../../../server/reach/outbox.store.ts'
 import { setRole } from '../../../server/users/access/roles.store.ts'
@@ -163,6 +164,25 @@ test('during a rotation of the secret, a request is signed with both', async (t)
   assert.equal(`${later.headers['webhook-signature']}`.split(' ').length, 1)
 })
 
+test('a host that hangs has four requests, and holds up no other', async (t) => {
+  const hanging = await receiver(t)
+  const other = await receiver(t)
+  hanging.answer = () => {}
+  const slow = await application()
+  const quick = await application()
+  await slow.add({ url: hanging.url, events: ['notification.created', 'notification.read'] })
+  await quick.add({ url: other.url, events: ['notification.created'] })
+  for (let n = 0; n < 8; n++) {
+    const { proof } = slow
+    const recipients = [{ externalId: `other-${n}` }]
+    await app.post('/api/notifications', { recipients, title: 'Hi' }, proof)
+  }
+  for (let n = 0; n < 4; n++) await hanging.next()
+  await quick.send('Hi')
+  await other.next()
+  assert.equal(hanging.most, 4)
+})
+
 test('the slow hosts of one application have at most 16 requests, and leave places to others', async (t) => {
   const slow = await application()
   const hosts = await Promise.all(Array.from({ length: 6 }, () => receiver(t)))
@@ -303,4 +323,24 @@ test('an application sees and changes its own webhooks, with the scope webhooks'
   for (let n = 1; n < 20; n++) await one.add({ events: ['user.erased'] })
   const refused = await app.post('/api/webhooks', { events: ['user.erased'] }, one.proof)
   assert.equal(refusalIn(refused).code, 'CONFLICT')
+})
+
+test('an event that is given up after a day is no entry of the audit log', async (t) => {
+  const to = await receiver(t)
+  to.answer = (_, response) => response.writeHead(500).end()
+  const { add, send, proof } = await application()
+  const { id } = await add({ url: to.url, events: ['notification.created'] })
+  const rows = async () => {
+    const all = await app.store.read(listOutbox, { limit: 1_000 })
+    return all.filter(({ target }) => target === id)
+  }
+  await send('Hi')
+  await to.next()
+  await untilSo(async () => (await rows()).some(({ tries }) => tries === 1))
+  app.pass(24 * 3_600_000)
+  await untilSo(async () => (await rows()).length === 0)
+  const entries = await app.store.read(listAudit, { limit: 100 })
+  assert.ok(!entries.some(({ event }) => event === 'send-given-up'))
+  const [listed] = (await app.get('/api/webhooks', proof)).json().data.items
+  assert.equal(listed.attempts[0].outcome, 'status-500')
 })

@@ -100,6 +100,17 @@ test('a link sets the password once, and every session and token of the user end
   assert.equal((await app.store.read(findUser, ann.id))?.deviceGeneration, 1)
 })
 
+test('of many uses of one link at the same time one sets the password (A19)', async () => {
+  const ann = await app.user()
+  const token = tokenOf(await linkFor(ann))
+  const passwords = Array.from({ length: 8 }, (_, n) => `${newPassword}, number ${n}`)
+  const statuses = await Promise.all(
+    passwords.map(async (password) => (await reset(token, password)).status),
+  )
+  assert.deepEqual(statuses.toSorted(), [204, ...Array(7).fill(422)])
+  assert.ok(await canSignIn(ann, passwords[statuses.indexOf(204)] as string))
+})
+
 test('a used, expired, superseded, unknown, foreign or malformed link gets one and the same answer, and changes nothing (A19)', async () => {
   const ann = await app.user()
   const used = tokenOf(await linkFor(ann))

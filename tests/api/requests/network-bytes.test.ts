@@ -77,31 +77,6 @@ test('a byte before or after the value makes it another value, which opens nothi
       assert.equal(await statusOf(https, [`Cookie: ${other}`]), 401, JSON.stringify(other))
 })
 
-test('a cookie is another one if its name has other letters, is missing, is part of a longer name, or is in quotes (S1)', async () => {
-  const ann = await https.user()
-  const cookie = (await https.signIn(ann, 'stateful')).cookie ?? ''
-  const secret = cookie.slice(cookie.indexOf('=') + 1)
-  const others = [
-    `__host-carillon=${secret}`,
-    `__HOST-carillon=${secret}`,
-    `__Host-Carillon=${secret}`,
-    `=${cookie}`,
-    `x=${cookie}`,
-    `x="; y=${cookie}`,
-    `x,${cookie}`,
-    `"${cookie}"`,
-    `$Version=1, ${cookie}`,
-    `carillon=${secret}`,
-    `__Host-carillon ${secret}`,
-    `__Host-carillon%3D${secret}`,
-    `%5F_Host-carillon=${secret}`,
-  ]
-  for (const other of others) {
-    assert.equal(await statusOf(https, [`Cookie: ${other}`]), 401, other)
-    assert.equal(await statusOf(https, [`Cookie: ${other}; ${cookie}`]), 200, other)
-  }
-})
-
 test('the values of a cookie header are those with exactly the name, each once', () => {
   assert.deepEqual(sessionSecrets(undefined, 'c'), [])
   assert.deepEqual(sessionSecrets('', 'c'), [])

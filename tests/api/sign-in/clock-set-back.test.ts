@@ -1,6 +1,7 @@
 // Nothing lives longer than its lifetime and 60 s (R8).
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { createLog } from '../../../server/basics/log.ts'
 import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { openForge } from '../../support/http/forge.ts'
@@ -145,4 +146,25 @@ test('createdAt of a notification is the time of the wall clock, also after it w
   await app.deliver({ to: user, title: 'x' })
   const { items } = await app.list(session)
   assert.equal(items[0]?.createdAt, new Date(app.now() - hour).toISOString())
+})
+
+test('a clock that is set back is logged once, with the difference and a remedy', async (t) => {
+  const lines: { aheadMs: number; text: string }[] = []
+  const log = await createLog({ level: 'silent', isTerminal: false })
+  log.warn = ((fields: { aheadMs?: number }, text: string) => {
+    if (fields.aheadMs !== undefined) lines.push({ aheadMs: fields.aheadMs, text })
+  }) as typeof log.warn
+  const own = await startTestService({ log })
+  t.after(() => own.stop())
+  const session = await own.signIn(await own.user(), 'stateful')
+  own.setWallClock(-hour)
+  for (let n = 0; n < 10; n++) await own.list(session)
+  assert.deepEqual(
+    lines.map(({ aheadMs }) => aheadMs),
+    [hour],
+  )
+  assert.match(
+    lines[0]?.text ?? '',
+    /^The clock was set back.*restart every process.*timedatectl set-ntp true/,
+  )
 })

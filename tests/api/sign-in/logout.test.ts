@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { reserveGuess } from '../../../server/guessing/guesses.store.ts'
-import { Passwords } from '../../../server/passwords/passwords.ts'
-import { noteDevice } from '../../../server/sessions/sign-ins.store.ts'
-import { replaceOperation } from '../../../server/store/testing/operations.ts'
-import { setPassword } from '../../../server/users/access/access.ts'
-import { setPassword as setStoredPassword } from '../../../server/users/access/user-changes.store.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 
@@ -102,48 +96,4 @@ test('T7: a revocation lasts as long as the longest-lived token of its sign-in, 
   assert.equal(await request(last), 401)
   app.pass(-15 * minute)
   assert.equal(await request(last), 401)
-})
-
-test('S7: a sign-in with the old password while the new one is being stored is ended once it is stored', async () => {
-  const eve = await app.user('eve')
-  const { store } = app
-  const { promise: isHashed, resolve: hashed } = Promise.withResolvers<void>()
-  const restoreKeep = replaceOperation(store, setStoredPassword, (_, run) => {
-    hashed()
-    return run()
-  })
-  let release = async () => {}
-  let changed = Promise.resolve()
-  const restoreReserve = replaceOperation(store, reserveGuess, async ({ limits }, run) => {
-    const refusals = await run()
-    if (!limits.some(({ key }) => key.includes(' sign-in password '))) return refusals
-    // The old password was right. Before its token is issued, the change of the password begins, and waits for the lock.
-    release = await app.database.holdWrites()
-    const users = {
-      store,
-      passwords: new Passwords({ threads: 4 }),
-      passwordMinLength: 15,
-      erased: async () => undefined,
-      now: app.now,
-    }
-    changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
-    await isHashed
-    app.pass(5)
-    return refusals
-  })
-  const { promise: isIssued, resolve: issued } = Promise.withResolvers<void>()
-  const restoreNote = replaceOperation(store, noteDevice, (_, run) => {
-    issued()
-    return run()
-  })
-  const signedIn = app.signIn(eve, 'stateless')
-  await isIssued
-  // Now its token exists, and its entry in the audit log waits, too.
-  for (const restore of [restoreNote, restoreReserve, restoreKeep]) restore()
-  app.pass(5)
-  await release()
-  await changed
-  const late = await signedIn
-  await app.refused(late)
-  assert.equal((await app.post('/token/renew', undefined, late)).status, 401)
 })

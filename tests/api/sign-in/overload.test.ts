@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { ready } from '../../../server/http/health.routes.ts'
@@ -13,6 +14,7 @@ const app = await startTestService({
   env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' },
 })
 after(() => app.stop())
+const ann = await app.user('ann')
 const lines = () => written.map((line) => JSON.parse(line))
 
 test('a flood of sign-ins writes a warning a second and no stack, and every refusal is counted (L1)', async () => {
@@ -44,6 +46,35 @@ test('a flood of sign-ins writes a warning a second and no stack, and every refu
   assert.equal(
     wrong.reduce((sum, { count = 1 }) => sum + count, 0),
     responses.filter(({ status }) => status === 401 || status === 429).length,
+  )
+})
+
+test('50 clients that disconnect while they wait cost no hash (A12)', async () => {
+  // The limit on guesses has forgotten the failures of the test before.
+  app.pass(24 * 3_600_000)
+  written.length = 0
+  const body = JSON.stringify({ username: 'ann', password: ann.password })
+  const request = `POST /login HTTP/1.1\r\nHost: x\r\nAuthorization: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const { hostname, port } = new URL(app.url)
+  const sockets = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const socket = connect(Number(port), hostname)
+      await new Promise((resolve) => socket.once('connect', resolve))
+      return socket
+    }),
+  )
+  for (const socket of sockets) socket.write(request)
+  // After the first response the others wait in the queue.
+  await Promise.race(
+    sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))),
+  )
+  for (const socket of sockets) socket.destroy()
+  assert.equal((await app.post('/login', { username: 'ann', password: ann.password })).status, 200)
+  const signedIn = lines().filter(({ event }) => event === 'sign-in').length
+  assert.ok(signedIn < 25, `${signedIn} of 50 were hashed all the same`)
+  assert.deepEqual(
+    lines().filter(({ event }) => event !== 'sign-in'),
+    [],
   )
 })
 

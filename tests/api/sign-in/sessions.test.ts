@@ -2,6 +2,9 @@
 // tests/e2e/nodes/ended-sessions.soak.test.ts tests nodes.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { tokenRevocations } from '../../../server/tokens/tokens.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { isSoak } from '../../support/soak.ts'
@@ -137,34 +140,41 @@ for (const [ender, variant] of [
     await other.next('created', 30_000)
   })
 
-test('a sign-in ends all others with their tokens and streams, and keeps its own (S20)', async () => {
-  const user = await app.user()
-  const stranger = await app.user()
-  const own = await app.signIn(user, 'stateful')
-  const others = [
-    await app.signIn(user, 'stateful'),
-    await app.signIn(user, 'stateless'),
-    await app.issueToken(user),
-  ]
-  const bens = await app.signIn(stranger, 'stateful')
-  using stream = await EventReader.of(app.url, others[0] as Proof)
-  using kept = await EventReader.of(app.url, own)
-  assert.equal((await remove(sessions, own)).status, 204)
-  assert.equal((await app.get('/api/me', others[2])).status, 401)
-  for (const ended of others) assert.equal(await isAccepted(ended), false)
-  await stream.next('session-ended', 30_000)
-  for (const alive of [own, bens]) assert.equal(await isAccepted(alive), true)
-  assert.deepEqual(
-    (await listed(own)).map(({ current }) => current),
-    [true],
-  )
-  await app.deliver({ to: user, title: 'after' })
-  await kept.next('created', 30_000)
-  assert.equal((await app.post('/api/me/token', undefined, own)).status, 201)
-  // Without another sign-in it is the same.
-  assert.equal((await remove(sessions, own)).status, 204)
-  assert.equal(await isAccepted(own), true)
-})
+for (const variant of variants)
+  test(`a ${variant} sign-in ends all others with their tokens and streams, and keeps its own (S20)`, async () => {
+    const user = await app.user()
+    const stranger = await app.user()
+    const own = await app.signIn(user, variant)
+    const others = [
+      await app.signIn(user, 'stateful'),
+      await app.signIn(user, 'stateless'),
+      await app.issueToken(user),
+    ]
+    const bens = await app.signIn(stranger, 'stateful')
+    using stream = await EventReader.of(app.url, others[0] as Proof)
+    using kept = await EventReader.of(app.url, own)
+    // The change signal alone would be late.
+    const restore = replaceOperation(app.store, tokenRevocations, async (_, run) => {
+      await sleep(200)
+      return run()
+    })
+    assert.equal((await remove(sessions, own)).status, 204)
+    assert.equal((await app.get('/api/me', others[2])).status, 401)
+    restore()
+    for (const ended of others) assert.equal(await isAccepted(ended), false)
+    await stream.next('session-ended', 30_000)
+    for (const alive of [own, bens]) assert.equal(await isAccepted(alive), true)
+    assert.deepEqual(
+      (await listed(own)).map(({ current }) => current),
+      [true],
+    )
+    await app.deliver({ to: user, title: 'after' })
+    await kept.next('created', 30_000)
+    assert.equal((await app.post('/api/me/token', undefined, own)).status, 201)
+    // Without another sign-in it is the same.
+    assert.equal((await remove(sessions, own)).status, 204)
+    assert.equal(await isAccepted(own), true)
+  })
 
 test('a user ends the sign-in of the request itself, and the browser its cookie', async () => {
   const own = await app.signIn(await app.user(), 'stateful')

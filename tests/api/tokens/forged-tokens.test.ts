@@ -75,6 +75,7 @@ const times: Corpus = {
     JSON.stringify(claims).replace(`"exp":${claims.exp}`, '"exp":1e400'),
   ),
   'expired a second ago, with leeway': withClaims({ iat: now - 60, exp: now - 1 }),
+  'nbf a text': withClaims({ nbf: String(now) }),
   'life of a year': withClaims({ exp: now + 365 * 86_400 }),
   'life of 15 min and 1 s, half over': withClaims({ iat: now - 450, exp: now + 451 }),
   'auth_time an hour after the sign-in, in an old token': withClaims({

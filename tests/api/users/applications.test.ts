@@ -65,6 +65,12 @@ test('two keys, same external id: two users and two inboxes; a key of no applica
     )
 })
 
+test('two applications may give one user the same key of a notification', async () => {
+  const user = await put(shop, 'keyed')
+  for (const key of [shop, all]) await deliver(key, [{ userId: user.id }], { key: 'order' })
+  assert.equal((await inboxOf(user)).items.length, 2)
+})
+
 test('20 cross tries of the key of another application: 0 succeed, and nothing changes (U6)', async () => {
   const username = 'vera'
   const wanted = {
