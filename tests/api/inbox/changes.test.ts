@@ -73,32 +73,13 @@ test('a `since` that is not a position, is missing or is sent twice, and a numbe
   const long = '1'.repeat(4_000)
   const bad: [query: string, field: string][] = [
     ['', 'since'],
-    ['since=', 'since'],
-    ...[
-      'x',
-      '-1',
-      '1e9',
-      '5-zzzzzzzz',
-      '99999999999999999999',
-      '01',
-      '1-',
-      '%20',
-      '1%0a',
-      long,
-    ].map((text): [string, string] => [`since=${text}`, 'since']),
+    ...['', 'x', '-1', '1e9', '5-zzzzzzzz', '99999999999999999999', '01', '1-', long].map(
+      (text): [string, string] => [`since=${text}`, 'since'],
+    ),
     ['since=1&since=1', 'query'],
-    ['limit=1', 'since'],
-    ...['0', '101', '-1', '1.5', 'x', ''].map((text): [string, string] => [
-      `since=0&limit=${text}`,
-      'limit',
-    ]),
-    ...['26', '-1', '0.5', 'x', ''].map((text): [string, string] => [
-      `since=0&wait=${text}`,
-      'wait',
-    ]),
+    ['since=0&limit=101', 'limit'],
+    ['since=0&wait=26', 'wait'],
     ['since=0&until=1', 'until'],
-    ['since=0&limit=1&limit=2', 'query'],
-    ['since=0&wait=1&wait=1', 'query'],
   ]
   for (const [query, field] of bad) {
     const response = await app.get(`${path}?${query}`, proof)

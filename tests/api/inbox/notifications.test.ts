@@ -41,91 +41,44 @@ test('an inbox that never had a notification is empty', async () => {
 
 const strict = await reader(3)
 
-for (const name of ['page', 'limit'])
-  for (const value of [
-    '0',
-    '-1',
-    '1.5',
-    '1.0',
-    '1e3',
-    '',
-    '%20',
-    '+1',
-    '%2B1',
-    '1%20',
-    '01',
-    '0x1',
-    '1,2',
-    '٣',
-    'one',
-    'NaN',
-  ])
-    test(`${name}=${value} is 400 and names ${name} (I6)`, async () => {
-      const response = await request(strict.proof, `?${name}=${value}`)
-      assert.equal(response.status, 400)
-      const { code, details } = response.json().error
-      assert.equal(code, 'INVALID_REQUEST')
-      assert.deepEqual(
-        details.map(({ field }: { field: string }) => field),
-        [name],
-      )
-      assert.ok(details[0].reason.length > 0)
-    })
-
 const refusedQueries: [string, string][] = [
   ['page=1&page=1', 'query'],
-  ['limit=5&limit=5', 'query'],
   ['limit=101', 'limit'],
-  ['limit=1000000', 'limit'],
   ['page[]=1', 'page[]'],
-  ['page[a]=1', 'page[a]'],
   ['status=everything', 'status'],
-  ['status=', 'status'],
   ['Page=1', 'Page'],
-  ['offset=1', 'offset'],
-  ['before=abc', 'before'],
   ['before=0', 'before'],
-  ['before=-1', 'before'],
-  ['before=1.5', 'before'],
   ['page=1&before=2', 'before'],
   ['__proto__=1', 'query'],
   ['constructor=1', 'constructor'],
-  ['page=%', 'query'],
   ['page=%ff', 'query'],
-  ['=1', 'query'],
+  ...['0', '-1', '1.0', '1e3', '', '%20', '+1', '1%20', '01', '0x1', '٣'].map(
+    (value): [string, string] => [`page=${value}`, 'page'],
+  ),
 ]
-for (const [query, field] of refusedQueries)
-  test(`?${query} is 400 and names ${field} (I6)`, async () => {
+test('a query that is not exactly as described is 400 and names the field (I6)', async () => {
+  for (const [query, field] of refusedQueries) {
     const response = await request(strict.proof, `?${query}`)
-    assert.equal(response.status, 400)
+    assert.equal(response.status, 400, query)
+    const { code, details } = response.json().error
     assert.deepEqual(
-      response.json().error.details.map((fault: { field: string }) => fault.field),
-      [field],
+      [code, details.map((fault: { field: string }) => fault.field)],
+      ['INVALID_REQUEST', [field]],
+      query,
     )
-  })
-
-const takenQueries: [string, number][] = [
-  ['', 3],
-  ['?', 3],
-  ['?page=1', 3],
-  ['?limit=1', 1],
-  ['?limit=100', 3],
-  ['?page=%31&limit=%32', 2],
-  ['?page=2&limit=2', 1],
-  ['?limit=2&page=2', 1],
-  ['?status=unread', 3],
-]
-for (const [query, items] of takenQueries)
-  test(`${query === '' ? 'no query' : query} is accepted (I6)`, async () => {
-    assert.equal((await app.list(strict.proof, query)).items.length, items)
-  })
-
-test('a page after the last one is 200, without items and with hasMore false, for any page number', async () => {
-  const { proof } = await reader(3)
-  for (const page of ['2', '9007199254740993', '99999999999999999999']) {
-    const { items, total, hasMore, next } = await app.list(proof, `?page=${page}&limit=3`)
-    assert.deepEqual([items, total, hasMore, next], [[], 3, false, null], page)
   }
+})
+
+test('each documented query is accepted (I6)', async () => {
+  for (const [query, items] of [
+    ['', 3],
+    ['?', 3],
+    ['?limit=100', 3],
+    ['?page=%31&limit=%32', 2],
+    ['?limit=2&page=2', 1],
+    ['?status=unread', 3],
+  ] as const)
+    assert.equal((await app.list(strict.proof, query)).items.length, items, query)
 })
 
 test('an ETag gives 304 until the inbox changes', async () => {

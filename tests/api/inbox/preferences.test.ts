@@ -61,13 +61,9 @@ suite('PUT and GET /api/categories/:name', () => {
     const shop = await keyOf('shop')
     const wrong: [category: string, body: unknown, field: string][] = [
       ['a', {}, 'name'],
-      ['a', { name: '' }, 'name'],
-      ['a', { name: 'x'.repeat(65) }, 'name'],
       ['a', { name: { en: 'x'.repeat(65) } }, 'name.en'],
       ['a', { name: { english_us: 'A' } }, 'name.english_us'],
-      ['a', { name: 'A', description: 'x'.repeat(201) }, 'description'],
       ['a', { name: 'A', description: { 'not a tag': 'x' } }, 'description.not a tag'],
-      ['a', { name: 'A', mandatory: 1 }, 'mandatory'],
       ['a', { name: 'A', label: 'A' }, 'label'],
       ['x'.repeat(65), { name: 'A' }, 'category'],
       ['a\nb', { name: 'A' }, 'category'],
@@ -188,7 +184,6 @@ suite('GET and PUT /api/me/preferences', () => {
       [{ mutedUntil: iso(app.now()) }, 'mutedUntil', time],
       [{ mutedUntil: '2099-12-31T23:59:59' }, 'mutedUntil', time],
       [{ mutedUntil: '9999-12-31T23:59:59-05:00' }, 'mutedUntil', time],
-      [{ mutedUntil: 7 }, 'mutedUntil'],
       [{ mutedUntil: 'forever', until: null }, 'until'],
       [
         { mutedUntil: 'forever', categories: { a: { mutedUntil: 'x' } } },
