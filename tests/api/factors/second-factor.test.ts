@@ -1,7 +1,8 @@
 // When is a second factor demanded, and what completes the sign-in (A17, A18)?
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { factorsOf } from '../../../server/factors/factors.store.ts'
+import { factorsOf, useRecoveryCode } from '../../../server/factors/factors.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { startTestService, type Variant } from '../../support/service.ts'
 import { carefulUser, challengeOf, signInWithCode } from '../../support/sign-in/authenticator.ts'
@@ -136,10 +137,13 @@ test('of the same code, or of one challenge, sent at the same time, exactly one 
   const byCode = await Promise.all(challenges.map((one) => complete({ challenge: one, code })))
   assert.equal(byCode.filter(({ status }) => status === 200).length, 1)
   const challenge = await challengeOf(app, user, 'stateless')
-  const byChallenge = await Promise.all(
-    user.recoveryCodes.slice(0, 4).map((recoveryCode) => complete({ challenge, recoveryCode })),
-  )
-  assert.equal(byChallenge.filter(({ status }) => status === 200).length, 1)
+  const [first, second] = user.recoveryCodes
+  const restore = replaceOperation(app.store, useRecoveryCode, async (_, run) => {
+    restore()
+    assert.equal((await complete({ challenge, recoveryCode: second })).status, 200)
+    return run()
+  })
+  assert.deepEqual(await refusal(complete({ challenge, recoveryCode: first })), ended)
   const left = await app.store.read(factorsOf, user.id)
   assert.equal(left.recoveryCodesLeft, 9)
 })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
 import { hashOf } from '../../../server/basics/secrets.ts'
-import { addLink } from '../../../server/links/links.store.ts'
+import { addLink, resetPassword } from '../../../server/links/links.store.ts'
 import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { findCredentials, findUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
@@ -109,6 +110,18 @@ test('of many uses of one link at the same time one sets the password (A19)', as
   )
   assert.deepEqual(statuses.toSorted(), [204, ...Array(7).fill(422)])
   assert.ok(await canSignIn(ann, passwords[statuses.indexOf(204)] as string))
+})
+
+test('a link that is superseded while it is used sets no password (A19)', async () => {
+  const ann = await app.user()
+  const token = tokenOf(await linkFor(ann))
+  const restore = replaceOperation(app.store, resetPassword, async (_, run) => {
+    restore()
+    for (let n = 0; n < 3; n++) await linkFor(ann)
+    return run()
+  })
+  await isInvalid(token)
+  assert.ok(await canSignIn(ann, ann.password))
 })
 
 test('a used, expired, superseded, unknown, foreign or malformed link gets one and the same answer, and changes nothing (A19)', async () => {

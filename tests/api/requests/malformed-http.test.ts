@@ -22,6 +22,9 @@ const json = 'Content-Type: application/json'
 const post = (fields: string[], body = '') =>
   `${head('POST /login HTTP/1.1', 'Host: a', ...fields)}${body}`
 const chunks = (body: string) => post([json, 'Transfer-Encoding: chunked'], body)
+/** Alone it would be 401. */
+const signIn = '{"username":"x","password":"y"}'
+const signInChunks = `${signIn.length.toString(16)}\r\n${signIn}\r\n0\r\n\r\n`
 const length = (value: string, body = 'hello') => post([json, `Content-Length: ${value}`], body)
 /** The server waits less for the rest of a refused body. */
 const timeoutMs = 60_000
@@ -35,7 +38,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'a Host with a path': [head('GET /livez HTTP/1.1', 'Host: a/b'), 400],
   'a Host with a user': [head('GET /livez HTTP/1.1', 'Host: ann@a'), 400],
   'a Host with a space': [head('GET /livez HTTP/1.1', 'Host: a b'), 400],
-  'two Content-Types': [post([json, 'Content-Type: text/plain', 'Content-Length: 2'], '{}'), 400],
+  'two Content-Types': [post([json, json, `Content-Length: ${signIn.length}`], signIn), 400],
 
   'version 2.0': [head('GET /livez HTTP/2.0', 'Host: a'), 400],
   'version 1.2': [head('GET /livez HTTP/1.2', 'Host: a'), 400],
@@ -71,12 +74,12 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'a Content-Length of 99 GB': [length('99999999999'), 413],
   'Transfer-Encoding: gzip': [post([json, 'Transfer-Encoding: gzip'], 'hello'), 400],
   'Transfer-Encoding: gzip, chunked': [
-    post([json, 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'),
+    post([json, 'Transfer-Encoding: gzip, chunked'], signInChunks),
     400,
   ],
   'Transfer-Encoding: xchunked': [post([json, 'Transfer-Encoding: xchunked'], '0\r\n\r\n'), 400],
   'Transfer-Encoding by HTTP/1.0': [
-    `${head('POST /login HTTP/1.0', 'Host: a', json, 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    `${head('POST /login HTTP/1.0', 'Host: a', json, 'Transfer-Encoding: chunked')}${signInChunks}`,
     400,
   ],
 
@@ -108,6 +111,7 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'a fragment': [path('/livez#top'), 400],
   'a space in the path': [path('/li vez'), 400],
   'an absolute form that is no URL': [path('http://[::/livez'), 400],
+  'an absolute form of another host': [path('http://b/livez'), 400],
   'OPTIONS *': [head('OPTIONS * HTTP/1.1', 'Host: a'), 404],
   'GET *': [path('*'), 404],
 
