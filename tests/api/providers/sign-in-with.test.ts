@@ -163,7 +163,10 @@ suite('stateless', () => {
   })
 })
 
-test('a disabled user, and an unknown one of a provider that creates none, are refused alike', async () => {
+test('a disabled user, and an unknown one of a provider that creates none, are refused alike', async (t) => {
+  const other = await startWithProvider({ createUsers: false })
+  t.after(other.stop)
+  assert.equal(refusalIn(await other.browser().signIn('staff', 'kim')).code, 'FORBIDDEN')
   const kim = browser()
   await kim.signIn('staff', 'kim')
   const { id: userId } = (await app.get('/api/me', kim.proof)).json().data.user
