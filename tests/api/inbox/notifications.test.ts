@@ -22,6 +22,8 @@ const read = (proof: Proof, id: string | undefined) =>
 const readAll = (proof: Proof, query = '') =>
   app.post(`/api/notifications/read-all${query}`, undefined, proof)
 
+const strict = await reader(3)
+
 test('an inbox that never had a notification is empty', async () => {
   const { proof } = await reader()
   assert.deepEqual(await app.list(proof), {
@@ -38,8 +40,6 @@ test('an inbox that never had a notification is empty', async () => {
     data: { total: 0, unread: 0, unseen: 0, archived: 0, snoozed: 0, categories: {} },
   })
 })
-
-const strict = await reader(3)
 
 const refusedQueries: [string, string][] = [
   ['page=1&page=1', 'query'],
