@@ -352,6 +352,7 @@ test('the description is correct for changes by key (I9)', async () => {
 test('the description is correct for a service without a mail server, or a contact (I9)', async () => {
   const without = await startTestService()
   assert.equal((await without.post('/forgot', { account: 'ann' })).status, 404)
+  assert.equal((await without.post('/password/forgot', { username: 'ann' })).status, 404)
   assert.equal((await without.get('/.well-known/security.txt')).status, 404)
   await without.stop()
 })

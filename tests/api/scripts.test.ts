@@ -107,30 +107,6 @@ test('a page of an allowed origin can use the scripts as modules, one of another
   }
 })
 
-test('the own origin, an allowed one and none may keep a script, another one may not, and caches tell them apart', async () => {
-  const foreign: [string, string][] = [
-    ['origin', 'https://other.example'],
-    ['sec-fetch-site', 'cross-site'],
-  ]
-  const kept: [string, string][][] = [[], [['origin', app.url]], [['origin', listed]]]
-  const refused = [foreign, foreign.slice(0, 1), [['origin', 'null']] as [string, string][]]
-  // Pages of this service, in a browser that says so.
-  kept.push([...(kept[1] ?? []), ['sec-fetch-site', 'same-origin']])
-  for (const [path, forever] of [
-    ['/carillon-inbox.js', 'public, max-age=300'],
-    [await addressOf('carillon-inbox'), 'public, max-age=31536000, immutable'],
-  ] as const)
-    for (const [origins, expected] of [
-      [kept, forever],
-      [refused, 'no-store'],
-    ] as const)
-      for (const fields of origins) {
-        const { headers } = await get(path, fields)
-        assert.equal(headers.get('cache-control'), expected, `${path} ${fields}`)
-        assert.match(headers.get('vary') ?? '', /\bOrigin\b/)
-      }
-})
-
 test('the description of the API is compressed once, and 304 for a browser that has it', async () => {
   for (const path of ['/openapi.json', '/docs']) {
     const plain = await get(path)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, beforeEach, test } from 'node:test'
+import { after, test } from 'node:test'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -10,7 +10,7 @@ const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1
 after(() => app.stop())
 const visitor = new Visitor(app)
 const other = new Visitor(app)
-beforeEach(() => Promise.all([visitor.again(), other.again()]))
+await Promise.all([visitor.again(), other.again()])
 const { host, port } = new URL(app.url)
 
 /** Until the connection ends. */
@@ -66,8 +66,9 @@ test('what a proxy says of the visitor reaches neither a world nor its transcrip
 })
 
 test('the field that the service adds gives a client nothing (S14)', async () => {
+  await visitor.again()
   for (const name of ['Carillon-Demonstration', 'carillon-demonstration']) {
-    const headers = { [name]: `a-secret 192.0.2.1 machine` }
+    const headers = { [name]: 'a-secret 192.0.2.1 machine' }
     const response = await visitor.session('routeRestreinte', { headers })
     const { by } = await visitor.exchange(response)
     assert.deepEqual([response.status, by], [401, 'browser'])

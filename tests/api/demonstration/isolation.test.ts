@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
-import { after, beforeEach, test } from 'node:test'
+import { after, test } from 'node:test'
 import { listUsers } from '../../../server/users/users.store.ts'
 import { demonstrationHere } from '../../support/demonstration/demonstration-here.ts'
 import { Visitor } from '../../support/demonstration/visitor.ts'
@@ -12,10 +12,9 @@ import { type Proof, startTestService } from '../../support/service.ts'
 const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
-// Two worlds are as many as one address can have. Each test has a fresh one of the visitor.
 const visitor = await Visitor.of(app)
 const other = await Visitor.of(app)
-beforeEach(() => visitor.again())
+await visitor.again()
 
 test('a cookie and a token of the demonstration open nothing of the service, under whatever name (S13)', async () => {
   const token = await visitor.signIn()
@@ -150,6 +149,7 @@ test('on HTTPS behind a path, the cookies have that path, Secure and the prefix 
 })
 
 test('a link leads no visitor into the transcript of another: only a form names a world in its query (S14)', async () => {
+  await visitor.again()
   const headers = { cookie: 'carillon=secret; theme=dark', accept: 'text/html' }
   const path = `/demonstration/service/routeRestreinte?visit=${visitor.id}`
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])

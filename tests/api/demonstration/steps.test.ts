@@ -1,7 +1,6 @@
 // The spec's three exchanges in both lanes, what is stored, and what the controls do.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { decodeProtectedHeader } from 'jose'
 import { demonstrationHere } from '../../support/demonstration/demonstration-here.ts'
 import type { HttpResponse } from '../../support/service.ts'
 
@@ -37,23 +36,6 @@ test('both lanes have the three exchanges of the spec, and only the session is a
     (await visitor.token('routeRestreinte', login.json().token)).json().data.proof,
     'access-token',
   )
-})
-
-test('the steps name the look-up of a session, and for a token the check of its signature, each time, and no look-up', async () => {
-  const token = await visitor.signIn()
-  assert.ok((await namesOf(await visitor.session('routeRestreinte'))).includes('store.findSession'))
-  for (let time = 0; time < 2; time++) {
-    const { steps } = await visitor.exchange(await visitor.token('routeRestreinte', token))
-    assert.ok(!steps.some(({ name }) => name.startsWith('store.')), JSON.stringify(steps))
-    const check = steps.find(({ name }) => name === 'signatures.check')
-    const { kid } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
-    assert.deepEqual([check?.detail, check?.algorithm, check?.kid], ['valid', 'EdDSA', kid])
-  }
-  const changed = token.replace(/.{9}$/, 'AAAAAAAAA')
-  const refused = await visitor.token('routeRestreinte', changed)
-  assert.equal(refused.status, 401)
-  const { steps } = await visitor.exchange(refused)
-  assert.equal(steps.find(({ name }) => name === 'signatures.check')?.detail, 'invalid')
 })
 
 test('the other server has only the public key: it accepts a token without a look-up, and no session', async () => {
@@ -136,38 +118,6 @@ test('a thief at another address is seen as such, and has nothing without a copy
     )
 })
 
-test('five servers behind a balancer: a session in the memory of one, in a shared store, and a token by its public key', async () => {
-  const token = await visitor.signIn()
-  const signedIn = await visitor.exchange(
-    await visitor.send('servers/memory/me', { method: 'POST' }),
-  )
-  const hits = async (send: () => Promise<HttpResponse>) => {
-    const seen: [server: number | null, status: number, lookUps: number][] = []
-    for (let n = 0; n < 5; n++) {
-      const response = await send()
-      const { server, steps } = await visitor.exchange(response)
-      seen.push([
-        server,
-        response.status,
-        steps.filter(({ name }) => name.startsWith('store.')).length,
-      ])
-    }
-    return seen.sort(([a], [b]) => (a ?? 0) - (b ?? 0))
-  }
-  assert.deepEqual(
-    await hits(() => visitor.send('servers/memory/me')),
-    [1, 2, 3, 4, 5].map((server) => [server, server === signedIn.server ? 200 : 401, 0]),
-  )
-  assert.deepEqual(
-    await hits(() => visitor.send('servers/store/me')),
-    [1, 2, 3, 4, 5].map((server) => [server, 200, 1]),
-  )
-  assert.deepEqual(
-    await hits(() => visitor.without('servers/key/me', token)),
-    [1, 2, 3, 4, 5].map((server) => [server, 200, 0]),
-  )
-})
-
 test('during an outage of the database the session lane gets 503, the token lane and the other server 200; it ends on request', async () => {
   const token = await visitor.signIn()
   await visitor.done('outage', { seconds: 10 })
@@ -202,34 +152,6 @@ test('the clock of the world alone goes forward, and another start gives it back
   assert.equal(rows.length, 1)
 })
 
-test('a rotated key is published before it signs; a token of a dropped key is refused here at once, and there after the next read', async () => {
-  const token = await visitor.signIn()
-  assert.equal((await visitor.without(atOther, token)).status, 200)
-  await visitor.done('rotate-key')
-  const set = (await visitor.session('.well-known/jwks.json'))
-    .json()
-    .keys.map((key: { kid: string }) => key.kid)
-  const forge = async () => (await visitor.done<{ token: string }>('forge')).token
-  const old = await forge()
-  await visitor.done('advance', { seconds: 6 * 60 })
-  const forged = await forge()
-  const kids = [old, forged].map((one) => decodeProtectedHeader(one).kid)
-  assert.deepEqual(kids.toSorted(), set.toSorted())
-  for (const path of [restricted, atOther])
-    for (const one of [old, forged])
-      assert.equal((await visitor.without(path, one)).status, 200, path)
-  await visitor.done('drop-key')
-  assert.equal((await visitor.without(restricted, forged)).status, 401)
-  assert.equal((await visitor.without(restricted, old)).status, 200)
-  assert.equal(
-    (await visitor.without(atOther, forged)).status,
-    200,
-    'it has read the key set before',
-  )
-  await visitor.done('read-keys')
-  assert.equal((await visitor.without(atOther, forged)).status, 401)
-})
-
 test('a control with a wrong value says what would be right', async () => {
   for (const [action, more, reason] of [
     ['outage', { seconds: 11 }, 'at most 10'],
@@ -253,24 +175,4 @@ test('a control with a wrong value says what would be right', async () => {
     (await visitor.send('controls/steal', { method: 'POST', body: 'a'.repeat(9_000) })).status,
     413,
   )
-})
-
-test('a delivery arrives in both lanes, and can be marked as read', async () => {
-  const token = await visitor.signIn()
-  await visitor.done('deliver', { title: 'Hello' })
-  for (const list of [
-    await visitor.session('api/notifications'),
-    await visitor.token('api/notifications', token),
-  ])
-    assert.equal(list.json().data.items[0].title, 'Hello')
-  const { id } = (await visitor.session('api/notifications')).json().data.items[0]
-  assert.equal(
-    (await visitor.session(`api/notifications/${id}/read`, { method: 'PATCH' })).status,
-    204,
-  )
-  assert.equal(
-    (await visitor.token('api/notifications/read-all', token, { method: 'POST' })).status,
-    204,
-  )
-  assert.equal((await visitor.session('api/notifications/counts')).json().data.unread, 0)
 })

@@ -3,7 +3,7 @@ import { after, suite, test } from 'node:test'
 import { iso } from '../../../server/basics/clock.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type Proof, startTestService, variants } from '../../support/service.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -61,18 +61,11 @@ suite('PUT and GET /api/categories/:name', () => {
     const shop = await keyOf('shop')
     const wrong: [category: string, body: unknown, field: string][] = [
       ['a', {}, 'name'],
-      ['a', { name: '' }, 'name'],
-      ['a', { name: {} }, 'name'],
-      ['a', { name: 'x'.repeat(65) }, 'name'],
       ['a', { name: { en: 'x'.repeat(65) } }, 'name.en'],
       ['a', { name: { english_us: 'A' } }, 'name.english_us'],
-      ['a', { name: { 'DE-ch': 'A' } }, 'name.DE-ch'],
-      ['a', { name: 'A', description: 'x'.repeat(201) }, 'description'],
       ['a', { name: 'A', description: { 'not a tag': 'x' } }, 'description.not a tag'],
-      ['a', { name: 'A', mandatory: 1 }, 'mandatory'],
       ['a', { name: 'A', label: 'A' }, 'label'],
       ['x'.repeat(65), { name: 'A' }, 'category'],
-      ['a\0', { name: 'A' }, 'path'],
       ['a\nb', { name: 'A' }, 'category'],
       ['__proto__', { name: 'A' }, 'category'],
       ['security', { name: 'A' }, 'category'],
@@ -94,62 +87,41 @@ suite('PUT and GET /api/categories/:name', () => {
     assert.match(refusalIn(refused).message, /200 categories at most/)
     assert.deepEqual([await declare(7), (await app.get(pathOf('more'), many)).status], [204, 404])
   })
-
-  test('a path without the name of a category is 404, and declares nothing', async () => {
-    const shop = await keyOf('shop')
-    assert.equal((await put(pathOf(''), { name: 'A' }, shop)).status, 404)
-    assert.equal((await app.get(pathOf(''), shop)).status, 404)
-  })
-
-  test('needs a key with the scope send', async () => {
-    const { proof } = await ann()
-    for (const [other, status] of [
-      [{}, 401],
-      [proof, 401],
-      [await keyOf('', 'users'), 403],
-    ] as const) {
-      assert.equal((await put(pathOf('a'), { name: 'A' }, other)).status, status)
-      assert.equal((await app.get(pathOf('a'), other)).status, status)
-    }
-  })
 })
 
 suite('GET and PUT /api/me/preferences', () => {
-  for (const variant of [...variants, 'issued'] as const)
-    test(`mutes everything or a category, and ends a mute, ${variant}`, async () => {
-      const { user } = await ann()
-      const proof =
-        variant === 'issued' ? await app.issueToken(user) : await app.signIn(user, variant)
-      assert.equal((await preferencesOf(proof)).mutedUntil, null)
-      const until = inAnHour()
-      const response = await mute(
-        { mutedUntil: until, categories: { a: { mutedUntil: 'forever' } } },
-        proof,
-      )
-      assert.deepEqual([response.status, response.text], [204, ''])
-      await mute({ categories: { b: { mutedUntil: '2099-12-31T23:59:59+02:00' } } }, proof)
-      const { mutedUntil, categories } = await preferencesOf(proof)
-      assert.equal(mutedUntil, until)
-      const undeclared = {
-        description: null,
-        mandatory: false,
-        mail: null,
-        push: null,
-        usualMail: 'off',
-      }
-      assert.deepEqual(categories.a, { mutedUntil: 'forever', label: 'a', ...undeclared })
-      assert.deepEqual(categories.b, {
-        mutedUntil: '2099-12-31T21:59:59.000Z',
-        label: 'b',
-        ...undeclared,
-      })
-      await mute({ mutedUntil: null, categories: { a: { mutedUntil: null } } }, proof)
-      const ended = await preferencesOf(proof)
-      assert.deepEqual(
-        [ended.mutedUntil, ended.categories.a, ended.categories.b],
-        [null, undefined, categories.b],
-      )
+  test('mutes everything or a category, and ends a mute, also with a token of an application', async () => {
+    const proof = await app.issueToken(await app.user())
+    assert.equal((await preferencesOf(proof)).mutedUntil, null)
+    const until = inAnHour()
+    const response = await mute(
+      { mutedUntil: until, categories: { a: { mutedUntil: 'forever' } } },
+      proof,
+    )
+    assert.deepEqual([response.status, response.text], [204, ''])
+    await mute({ categories: { b: { mutedUntil: '2099-12-31T23:59:59+02:00' } } }, proof)
+    const { mutedUntil, categories } = await preferencesOf(proof)
+    assert.equal(mutedUntil, until)
+    const undeclared = {
+      description: null,
+      mandatory: false,
+      mail: null,
+      push: null,
+      usualMail: 'off',
+    }
+    assert.deepEqual(categories.a, { mutedUntil: 'forever', label: 'a', ...undeclared })
+    assert.deepEqual(categories.b, {
+      mutedUntil: '2099-12-31T21:59:59.000Z',
+      label: 'b',
+      ...undeclared,
     })
+    await mute({ mutedUntil: null, categories: { a: { mutedUntil: null } } }, proof)
+    const ended = await preferencesOf(proof)
+    assert.deepEqual(
+      [ended.mutedUntil, ended.categories.a, ended.categories.b],
+      [null, undefined, categories.b],
+    )
+  })
 
   test('has what is declared and what is in the inbox, in the language of the user', async () => {
     const key = await keyOf()
@@ -160,9 +132,7 @@ suite('GET and PUT /api/me/preferences', () => {
       key,
     )
     for (const [locale, label] of [
-      ['de', 'Zahlungen'],
       ['de-CH', 'Zahlungen'],
-      ['it', 'Payments'],
       [null, 'Payments'],
     ] as const) {
       const { user, proof } = await ann(locale)
@@ -207,29 +177,13 @@ suite('GET and PUT /api/me/preferences', () => {
     assert.equal(categories['of the club'], undefined)
   })
 
-  test('a mute ends at its time', async () => {
-    const { user } = await ann()
-    const proof = await app.signIn(user, 'stateful')
-    await mute({ mutedUntil: inAnHour(), categories: { a: { mutedUntil: inAnHour() } } }, proof)
-    app.pass(hour - 1)
-    assert.notEqual((await preferencesOf(proof)).mutedUntil, null)
-    app.pass(1)
-    const { mutedUntil, categories } = await preferencesOf(proof)
-    assert.deepEqual([mutedUntil, categories.a], [null, undefined])
-  })
-
   test('a body with a fault is 400 and names the field, and nothing is changed', async () => {
     const { proof } = await ann()
     const time = 'must be a time in the future (ISO 8601, with a time zone), "forever" or null'
     const wrong: [body: unknown, field: string, reason?: string][] = [
       [{ mutedUntil: iso(app.now()) }, 'mutedUntil', time],
-      [{ mutedUntil: iso(app.now() - hour) }, 'mutedUntil', time],
       [{ mutedUntil: '2099-12-31T23:59:59' }, 'mutedUntil', time],
-      [{ mutedUntil: '2099-12-31' }, 'mutedUntil', time],
-      [{ mutedUntil: '2099-13-31T23:59:59Z' }, 'mutedUntil', time],
-      [{ mutedUntil: 'Forever' }, 'mutedUntil', time],
       [{ mutedUntil: '9999-12-31T23:59:59-05:00' }, 'mutedUntil', time],
-      [{ mutedUntil: 7 }, 'mutedUntil'],
       [{ mutedUntil: 'forever', until: null }, 'until'],
       [
         { mutedUntil: 'forever', categories: { a: { mutedUntil: 'x' } } },
@@ -249,12 +203,6 @@ suite('GET and PUT /api/me/preferences', () => {
         { mutedUntil: 'forever', categories: { a: { mutedUntil: null, label: 'A' } } },
         'categories.a.label',
       ],
-      [{ mutedUntil: 'forever', categories: { '': { mutedUntil: null } } }, 'categories'],
-      [
-        { mutedUntil: 'forever', categories: { ['x'.repeat(65)]: { mutedUntil: null } } },
-        'categories',
-      ],
-      [{ mutedUntil: 'forever', categories: [] }, 'categories'],
       [{ categories: categoriesTo(201) }, 'categories'],
     ]
     for (const [body, field, reason] of wrong) {
@@ -308,13 +256,6 @@ suite('GET and PUT /api/me/preferences', () => {
       (await mute({ categories: { c0: { mutedUntil: null }, ...one.categories } }, proof)).status,
       204,
     )
-  })
-
-  test('needs a user', async () => {
-    for (const proof of [{}, await keyOf()]) {
-      assert.equal((await app.get('/api/me/preferences', proof)).status, 401)
-      assert.equal((await mute({ mutedUntil: null }, proof)).status, 401)
-    }
   })
 })
 

@@ -155,14 +155,15 @@ test('a key opens no route of a user (D4)', async () => {
   assert.deepEqual((await app.database.tables()).inbox, inboxes)
 })
 
-for (const variant of variants)
-  test(`no proof of a user can send a notification, not even to that user (D4, ${variant})`, async () => {
+test('no proof of a user can send a notification, not even to that user (D4)', async () => {
+  const before = await deliveries()
+  for (const variant of variants) {
     const proof = await app.signIn(ann, variant)
-    const before = await deliveries()
     const response = await app.post('/api/notifications', body, proof)
     assert.deepEqual([response.status, response.json().error.code], [401, 'UNAUTHORIZED'])
-    assert.equal(await deliveries(), before)
-  })
+  }
+  assert.equal(await deliveries(), before)
+})
 
 test('a cookie beside a key is ignored (D4)', async () => {
   const cookie = await app.signIn(ann, 'stateful')

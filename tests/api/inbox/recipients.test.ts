@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/basics/ids.ts'
-import { readInbox } from '../../../server/inbox/inbox.store.ts'
-import { Passwords } from '../../../server/passwords/passwords.ts'
-import { setPassword } from '../../../server/users/access/access.ts'
-import { deleteUser } from '../../../server/users/erasure/erasure.store.ts'
-import { addUser, findUserByExternalId, updateUser } from '../../../server/users/users.store.ts'
+import { findUserByExternalId } from '../../../server/users/users.store.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -32,42 +27,6 @@ async function sent(body: object, options = {}): Promise<Result[]> {
   return response.json().data.results
 }
 
-/** An application has added the user. */
-async function firstSignIn(userId: string, username: string) {
-  const password = 'plum orchard gate 41'
-  assert.equal(await app.store.write(updateUser, { userId, username }), 'done')
-  const passwords = new Passwords({ threads: 4 })
-  await setPassword(
-    {
-      store: app.store,
-      passwords,
-      passwordMinLength: 8,
-      erased: async () => undefined,
-      now: app.now,
-    },
-    { username, password },
-  )
-  return app.signIn({ username, password }, 'stateful')
-}
-
-/** Without the notice of the new password. */
-async function sentTo(signedIn: Awaited<ReturnType<typeof firstSignIn>>) {
-  const { items } = await app.list(signedIn)
-  return items.filter(({ category }) => category === null)
-}
-
-test('a user who was sent something before the first sign-in finds it, unread', async () => {
-  const [result] = await sent({ recipients: [{ externalId: 'crm|7' }] }, { key: usersKey })
-  assert.deepEqual(result, { userId: result?.userId, id: result?.id, status: 'delivered' })
-  const items = await sentTo(await firstSignIn(result?.userId ?? '', 'eve'))
-  assert.deepEqual(
-    items.map(({ id, read }) => [id, read]),
-    [[result?.id, false]],
-  )
-  const again = await sent({ recipients: [{ externalId: 'crm|7' }] })
-  assert.equal(again[0]?.userId, result?.userId)
-})
-
 test('a null member of a recipient means that it is absent, as in a response', async () => {
   const none = { username: null, userId: null, externalId: null, issuer: null }
   const recipients = [
@@ -80,27 +39,6 @@ test('a null member of a recipient means that it is absent, as in a response', a
   const refused = await send({ recipients: [none] })
   assert.equal(refused.status, 400)
   assert.match(refused.json().error.details[0].reason, /exactly one of/)
-})
-
-test('a user who is named by username, id and external id gets one notification', async () => {
-  const bobId = newId(app.now())
-  await app.store.write(addUser, {
-    id: bobId,
-    username: 'bob',
-    displayName: null,
-    createdAt: 1,
-    passwordHash: null,
-    externalId: '77',
-  })
-  const recipients = [
-    { externalId: '77' },
-    { username: 'BOB' },
-    { userId: bobId },
-    { externalId: '77' },
-  ]
-  const results = await sent({ recipients })
-  for (const result of results) assert.deepEqual(result, results[0])
-  assert.equal((await app.store.read(readInbox, bobId)).total, 1)
 })
 
 test('without the scope users, an unknown external id is reported and no user is created', async () => {
@@ -169,20 +107,7 @@ test('refuses another value of unknownRecipients and names the valid ones', asyn
   ])
 })
 
-test('an idempotency key belongs to one producer, and after an erasure its outcome names the user no more', async () => {
-  const body = { recipients: [{ externalId: 'erased later' }] }
-  const idempotencyKey = 'two-producers'
-  assert.equal((await send(body, { idempotencyKey })).status, 422)
-  const [result] = await sent(body, { key: usersKey, idempotencyKey })
-  const at = app.now()
-  await app.store.write(deleteUser, { userId: result?.userId ?? '', at })
-  const again = await sent(body, { key: usersKey, idempotencyKey })
-  assert.deepEqual(again, [{ userId: null, id: null, status: 'unknown_recipient' }])
-  assert.equal((await send(body, { idempotencyKey })).status, 422)
-})
-
 const refused: [string, object, string, RegExp][] = [
-  ['an empty external id', { externalId: '' }, '.externalId', /at least 1 character/],
   [
     'an external id of 256 characters',
     { externalId: 'x'.repeat(256) },
@@ -204,7 +129,6 @@ const refused: [string, object, string, RegExp][] = [
     '.issuer',
     /only for an externalId/,
   ],
-  ['an issuer alone', { issuer: 'https://id.example' }, '', /exactly one of/],
 ]
 for (const [name, recipient, field, reason] of refused)
   test(`refuses ${name} with the reason, and delivers nothing`, async () => {

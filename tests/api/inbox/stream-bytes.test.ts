@@ -13,7 +13,7 @@ import {
 } from '../../support/event-source/event-source.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { hasSecurityHeaders } from '../../support/http/envelope.ts'
-import { startTestService, type TestUser, variants } from '../../support/service.ts'
+import { startTestService, type TestUser } from '../../support/service.ts'
 
 const runs = process.env.SOAK === undefined ? 100 : 2_000
 const listed = 'https://app.example'
@@ -95,57 +95,28 @@ const contentOf = ({ data }: StreamEvent) => {
   return { title, body, url, category, data: more, key: about }
 }
 
-for (const variant of variants)
-  test(`line breaks, quotes and whole events in any field of a notification forge no event (N1, ${variant})`, async () => {
-    const ann = await app.user()
-    using reader = await EventReader.of(app.url, await app.signIn(ann, variant))
-    for (const [index, text] of nasty.entries()) {
-      const content = {
-        title: text,
-        body: text,
-        category: categoryOf(text),
-        data: { [text]: [text] },
-        key: `${text}${index}`,
-      }
-      assert.equal((await send(ann, content)).status, 201, JSON.stringify(text))
-      assert.deepEqual(contentOf(await reader.next('created')), { ...content, url: null })
-    }
-    assert.ok(reader.isUpToDate)
-    isReadAlike(reader)
-    // As a client that reconnects gets it.
-    using again = await EventReader.of(
-      app.url,
-      await app.signIn(ann, variant),
-      `${streamPath}?since=0`,
-    )
-    await again.until(() => again.events.length === reader.events.length)
-    isReadAlike(again)
-    assert.deepEqual(again.events.slice(1).map(contentOf), reader.events.slice(1).map(contentOf))
-  })
-
-test('a link with a line break is refused, and NUL is refused in every field (N1)', async () => {
+test('line breaks, quotes and whole events in any field of a notification forge no event (N1)', async () => {
   const ann = await app.user()
-  using reader = await EventReader.of(app.url, await app.signIn(ann, 'stateful'))
-  for (const text of nasty.filter((one) => /[\s\\\p{Cc}\p{Cf}]/u.test(one)))
-    assert.equal(
-      (await send(ann, { title: 'x', url: `/a${text}` })).status,
-      400,
-      JSON.stringify(text),
-    )
-  for (const content of [
-    { body: '\0' },
-    { category: 'a\0' },
-    { data: { a: '\0' } },
-    { data: { '\0': 1 } },
-    { key: '\0' },
-  ])
-    assert.equal((await send(ann, { title: 'x', ...content })).status, 400, JSON.stringify(content))
-  assert.equal((await send(ann, { title: '\0' })).status, 400)
-  for (const url of ['/a?b="c"', "/a'b:", '/data:x', '/🔔'])
-    assert.equal((await send(ann, { title: 'x', url })).status, 201, url)
-  for (const url of ['/a?b="c"', "/a'b:", '/data:x', '/🔔'])
-    assert.equal((await reader.next('created')).data.notification.url, url)
+  const proof = await app.signIn(ann, 'stateless')
+  using reader = await EventReader.of(app.url, proof)
+  for (const [index, text] of nasty.entries()) {
+    const content = {
+      title: text,
+      body: text,
+      category: categoryOf(text),
+      data: { [text]: [text] },
+      key: `${text}${index}`,
+    }
+    assert.equal((await send(ann, content)).status, 201, JSON.stringify(text))
+    assert.deepEqual(contentOf(await reader.next('created')), { ...content, url: null })
+  }
+  assert.ok(reader.isUpToDate)
   isReadAlike(reader)
+  // As a client that reconnects gets it.
+  using again = await EventReader.of(app.url, proof, `${streamPath}?since=0`)
+  await again.until(() => again.events.length === reader.events.length)
+  isReadAlike(again)
+  assert.deepEqual(again.events.slice(1).map(contentOf), reader.events.slice(1).map(contentOf))
 })
 
 test('random text arrives in the stream as it was sent, for every parser (N1)', async () => {
@@ -228,7 +199,7 @@ test('every event has its own schema of the published description, and the schem
 
 suite("the header of the stream's response", () => {
   test('no cache keeps a stream, no proxy buffers or compresses it, and it ends with its connection (N6)', async () => {
-    const proof = await app.signIn(await app.user(), 'stateful')
+    const proof = await app.signIn(await app.user(), 'stateless')
     using reader = await EventReader.of(app.url, proof)
     const { headers } = reader
     assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8')
@@ -238,6 +209,10 @@ suite("the header of the stream's response", () => {
     for (const name of ['content-length', 'transfer-encoding', 'content-encoding', 'keep-alive'])
       assert.equal(headers.get(name), null, name)
     hasSecurityHeaders({ status: reader.status, headers, text: '' })
+    using ofOrigin = await EventReader.of(app.url, { ...proof, origin: listed })
+    assert.equal(ofOrigin.headers.get('access-control-allow-origin'), listed)
+    assert.equal(ofOrigin.headers.get('access-control-allow-credentials'), 'true')
+    assert.equal(ofOrigin.headers.get('vary'), 'Origin')
   })
 
   test('each stream first sends its own random time to reconnect, from 1 to 4 seconds (N6)', async () => {
@@ -270,27 +245,5 @@ suite("the header of the stream's response", () => {
     }
     using refused = await EventReader.open(app.url, { method: 'HEAD' })
     assert.equal(refused.status, 401)
-  })
-
-  test('an allowed origin may send Last-Event-ID and read the stream; other origins may not (C4)', async () => {
-    const preflightFields = {
-      'access-control-request-method': 'GET',
-      'access-control-request-headers': 'last-event-id',
-    }
-    const preflight = await app.request(streamPath, {
-      method: 'OPTIONS',
-      headers: { origin: listed, ...preflightFields },
-    })
-    assert.equal(preflight.status, 204)
-    assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /\blast-event-id\b/)
-    const proof = await app.signIn(await app.user(), 'stateless')
-    using reader = await EventReader.of(app.url, { ...proof, origin: listed, 'last-event-id': '0' })
-    assert.equal(reader.headers.get('access-control-allow-origin'), listed)
-    assert.equal(reader.headers.get('access-control-allow-credentials'), 'true')
-    assert.equal(reader.headers.get('vary'), 'Origin')
-    using foreign = await EventReader.open(app.url, {
-      headers: { ...proof, origin: 'https://evil.example' },
-    })
-    assert.equal(foreign.headers.get('access-control-allow-origin'), null)
   })
 })

@@ -139,23 +139,6 @@ test('an unknown user is refused until an application creates the user, if the s
   assert.equal(await statusOf(proof), 200)
 })
 
-test('a producer names a user by the id that the issuer gives, and what it sends before the first sign-in is there', async () => {
-  const { key } = await app.producerKey(['send', 'users'])
-  const send = async (to: object) => {
-    const response = await app.post(
-      '/api/notifications',
-      { recipients: [to], title: 'early' },
-      bearer(key),
-    )
-    assert.equal(response.json().data?.results[0].status, 'delivered', response.text)
-  }
-  await send({ externalId: 'early', issuer: second.url })
-  await send({ externalId: 'early' })
-  await send({ externalId: 'early' })
-  assert.equal((await app.list(bearer(await second.token({ sub: 'early' })))).unread, 1)
-  assert.equal((await app.list(await proofOf({ sub: 'early' }))).unread, 2)
-})
-
 test('a delivery creates no user of an issuer that is not set up; an issuer with plain ids may be named or left out', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   const send = (recipients: object[]) =>
@@ -176,12 +159,6 @@ test('a delivery creates no user of an issuer that is not set up; an issuer with
   const [one, other, unknown] = sent.json().data.results
   assert.deepEqual([one, unknown.status], [other, 'unknown_recipient'])
   assert.equal((await app.list(await proofOf({ sub: 'named' }))).unread, 1)
-})
-
-test('two first requests at the same moment create one user', async () => {
-  const proofs = await Promise.all(first.keys.map((key) => proofOf({ sub: 'twice' }, { key })))
-  const users = await Promise.all(proofs.map(userOf))
-  assert.equal(new Set(users.map(({ id }) => id)).size, 1)
 })
 
 test('a disabled user is refused at once, also with a cached token, and after enabling the same token is valid again (T19)', async () => {

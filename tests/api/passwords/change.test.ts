@@ -148,17 +148,3 @@ test('a new password that is not acceptable is refused before the current one is
       assert.equal((await change(own, { currentPassword, newPassword: refused })).status, 400)
   assert.equal(hashed.mock.callCount(), 0)
 })
-
-test('a link that waits is void after the change, and a report of the password is cleared (A19)', async () => {
-  const ann = await app.user()
-  const headers = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
-  const { url } = (
-    await app.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)
-  ).json().data
-  const own = await app.signIn(ann, 'stateful')
-  assert.equal((await change(own, { currentPassword: ann.password, newPassword })).status, 204)
-  assert.equal(
-    (await app.post('/password/reset', { token: url.split('#')[1], newPassword })).status,
-    422,
-  )
-})

@@ -100,9 +100,6 @@ test('the mail has the language of the user and the name of the service, in both
     assert.match(french.subject, /^Un nouveau mot de passe pour /)
     assert.match(french.text, /ignorez cet e-mail/)
     assert.match(french.html, /<html lang="fr">[\s\S]*ignorez cet e-mail/)
-    const german = await mailFor('de', 'en')
-    assert.match(german.text, /ignorieren Sie diese E-Mail/)
-    assert.match(german.html, /<html lang="de">[\s\S]*>Neues Passwort wählen<\/a>/)
     // Without a language of the user, that of the browser in which the mail was requested.
     assert.match((await mailFor(null, 'de-AT, en;q=0.5')).subject, /^Ein neues Passwort bei /)
     for (const locale of ['ja', 'en'])
@@ -157,34 +154,6 @@ test('users who share an address get one mail each, and an address with a comma 
   assert.equal(mail.to.length, 1)
 })
 
-test('a name or an address with a line break is refused, so none reaches a mail', async () => {
-  const headers = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
-  const profiles = {
-    displayName: 'Ann\r\nBcc: eve@example.org',
-    email: 'ann@example.org\r\nBcc:eve@example.org',
-    username: 'ann\nBcc',
-  }
-  for (const [field, value] of Object.entries(profiles)) {
-    const response = await app.post('/api/users', { username: 'broken', [field]: value }, headers)
-    assert.deepEqual([response.status, response.json().error.details[0].field], [400, field])
-  }
-})
-
-test('neither the log nor the database has a link that was sent (A19)', async () => {
-  const ann = await userWithMail()
-  const token = linkIn(await mailAfter({ username: ann.username })).split('#')[1] as string
-  await app.post('/password/reset', { token, newPassword })
-  assert.ok(lines.length > 0)
-  const kept = Buffer.concat(Object.values(await app.database.bytes()))
-  assert.ok(kept.includes(ann.id))
-  const links = mailServer.mails.filter(({ raw }) => raw.includes('/reset#'))
-  const tokens = links.map((mail) => linkIn(mail).split('#')[1] as string)
-  for (const secret of [...tokens, newPassword]) {
-    assert.equal(lines.filter((line) => line.includes(secret)).length, 0)
-    assert.ok(!kept.includes(secret))
-  }
-})
-
 test('a request without a name or an address, or with both, is refused', async () => {
   for (const body of [
     {},
@@ -202,17 +171,6 @@ test('mails that wait are sent before the process ends', async () => {
   assert.equal((await other.post('/password/forgot', { username: ann.username })).status, 202)
   await other.stop()
   assert.ok(mailServer.mails.some(({ to }) => to[0] === 'late@example.org'))
-})
-
-test('without a mail server the answer says so, to everyone', async () => {
-  const other = await startTestService()
-  try {
-    const response = await other.post('/password/forgot', { username: 'ann' })
-    assert.deepEqual([response.status, response.json().error.code], [404, 'NOT_FOUND'])
-    assert.match(response.json().error.message, /sends no mail/)
-  } finally {
-    await other.stop()
-  }
 })
 
 test('the user and password of the mail server are used over TLS, with the sender of the setting', async () => {

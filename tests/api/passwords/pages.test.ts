@@ -1,7 +1,6 @@
 // tests/e2e/pages/password-pages.test.ts uses these pages in a browser.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { refusalIn } from '../../support/http/envelope.ts'
 import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -59,15 +58,4 @@ test('below a public URL with a path a link leads to the page, and the files of 
       assert.equal((await fetch(file)).status, 200)
     }
   }
-})
-
-test('these pages have no other address, no other file and no other method (C11)', async () => {
-  for (const path of [
-    '/password/script.js',
-    '/password',
-    '/reset/',
-    '/carillon-scripts/..%2fserve.ts',
-  ])
-    assert.ok([400, 404].includes(refusalIn(await app.exchange(path)).status), path)
-  assert.equal((await app.post('/reset', {})).status, 405)
 })

@@ -1,19 +1,13 @@
 // The tests count work and measure no time: how many fields are read, how many faults searched for.
 import assert from 'node:assert/strict'
-import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
-import { maxKeys, parseJson } from '../../../server/basics/strict-json.ts'
-import { open } from '../../../server/guards/guards.ts'
-import { type Operation, route } from '../../../server/http/operation.ts'
-import { parseForm } from '../../../server/http/request/bodies.ts'
+import { maxKeys } from '../../../server/basics/strict-json.ts'
 import { sessionSecrets } from '../../../server/http/request/credentials.ts'
-import { allowedMethods } from '../../../server/http/request/spelling.ts'
-import { parseQuery, targetToRoute } from '../../../server/http/requests.ts'
+import { targetToRoute } from '../../../server/http/requests.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { startTestService } from '../../support/service.ts'
 
-const fs = process.getBuiltinModule('node:fs')
 const app = await startTestService()
 const client = new HttpClient(app.url)
 after(async () => {
@@ -27,15 +21,6 @@ const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const producer = { ...json, authorization: `Bearer ${key}` }
 const names = (count: number) => Array.from({ length: count }, (_, n) => `k${n.toString(36)}`)
-const reasonOf = (act: () => unknown): string => {
-  try {
-    act()
-  } catch (error) {
-    return (error as { details?: { reason: string }[] }).details?.[0]?.reason ?? String(error)
-  }
-  return 'nothing was refused'
-}
-
 async function refused(request: HttpRequest) {
   const response = await client.request({ method: 'POST', ...request })
   return { ...refusalIn(response), bytes: response.text.length }
@@ -91,42 +76,6 @@ test('4 KiB of many fields, values, nested arrays or repeated names is refused i
       assert.match(details?.[0]?.reason ?? '', reason)
       assert.ok(bytes < 400)
     }
-})
-
-test('parsing stops at the limit and does not read the rest (I2)', () => {
-  // If the rest were read, its broken end would be the fault, or the many names would be decoded.
-  assert.equal(
-    reasonOf(() => parseForm(Buffer.from(`${names(9).join('&')}&%zz`))),
-    'contains more than 8 fields',
-  )
-  assert.match(
-    reasonOf(() => parseJson(Buffer.from(`[${'0,'.repeat(40)}${'['.repeat(100)}`), 8)),
-    /more than 24 values/,
-  )
-  assert.match(
-    reasonOf(() => parseJson(Buffer.from(`[${'{},'.repeat(40_000)}`))),
-    /more than 30000 values/,
-  )
-  assert.equal(
-    Object.keys(
-      parseQuery(
-        names(33)
-          .map((name) => `${name}=%61`)
-          .join('&'),
-      ),
-    ).join(),
-    'cause',
-  )
-  assert.equal(
-    Object.keys(
-      parseQuery(
-        names(33)
-          .map((_, n) => `${'a'.repeat(n + 1)}=1`)
-          .join('&'),
-      ),
-    ).join(),
-    'cause',
-  )
 })
 
 test('the response to a delivery with a thousand faults has the first fault of each field (I2)', async () => {
@@ -193,21 +142,6 @@ test('a query is refused above 32 fields, and ignored by a route without query f
   }
 })
 
-test('a long path is split into no more segments than the longest route has (I2)', () => {
-  const operation: Operation<unknown, null> = { summary: '', handle: async () => null }
-  const routes = [route('GET', '/a/:id', open, operation), route('POST', '/', open, operation)]
-  const parts: number[] = []
-  const path = new (class extends String {
-    override split(...args: [never, number?]): string[] {
-      const found = super.split(...args)
-      parts.push(found.length)
-      return found
-    }
-  })(`/x${'/'.repeat(15_000)}`)
-  assert.deepEqual(allowedMethods(routes, path as unknown as string), [])
-  assert.deepEqual(parts, [4])
-})
-
 test("thousands of cookies with the session's name are compared once each (I2)", () => {
   const header = Array.from({ length: 3_000 }, (_, n) => `c=${n % 1_000}`).join(';')
   let comparisons = 0
@@ -222,27 +156,6 @@ test("thousands of cookies with the session's name are compared once each (I2)",
     Array.prototype.includes = includes
   }
   assert.equal(comparisons, 0)
-})
-
-test('a cookie header of 15,000 semicolons is not split (I2)', () => {
-  const { split, indexOf } = String.prototype
-  let calls = 0
-  const counted = <Act extends (...args: never[]) => unknown>(act: Act) =>
-    function (this: string, ...args: never[]) {
-      calls++
-      return act.apply(this, args)
-    } as Act
-  String.prototype.split = counted(split)
-  String.prototype.indexOf = counted(indexOf)
-  try {
-    assert.deepEqual(sessionSecrets(`${';'.repeat(15_000)} c\t= 1 ;${'=;'.repeat(500)}`, 'c'), [
-      '1',
-    ])
-  } finally {
-    String.prototype.split = split
-    String.prototype.indexOf = indexOf
-  }
-  assert.ok(calls <= 3, `${calls} calls`)
 })
 
 test('the router decodes no path of more than 1,024 characters (I2)', async () => {
@@ -268,33 +181,4 @@ test('the router decodes no path of more than 1,024 characters (I2)', async () =
     404,
   )
   assert.equal((await client.request({ path: `/api/notifications/${id}` })).status, 401)
-})
-
-test('the description of the API is made once, however often it is requested (I2)', async () => {
-  const paths = ['/docs', '/openapi.json', '/docs/style.css']
-  const first = await Promise.all(paths.map((path) => client.request({ path })))
-  const { stringify } = JSON
-  const { readFileSync } = fs
-  let made = 0
-  JSON.stringify = ((...args: Parameters<typeof stringify>) => {
-    if (String(args[2]) === '2') made++
-    return stringify(...args)
-  }) as typeof stringify
-  fs.readFileSync = ((...args: Parameters<typeof readFileSync>) => {
-    made++
-    return readFileSync(...args)
-  }) as typeof readFileSync
-  syncBuiltinESMExports()
-  try {
-    const again = await Promise.all(paths.map((path) => client.request({ path })))
-    assert.deepEqual(
-      again.map(({ text }) => text),
-      first.map(({ text }) => text),
-    )
-  } finally {
-    JSON.stringify = stringify
-    fs.readFileSync = readFileSync
-    syncBuiltinESMExports()
-  }
-  assert.equal(made, 0)
 })

@@ -10,7 +10,7 @@ after(() => Promise.all([app.stop(), closed.stop()]))
 
 const preflightFields = {
   'access-control-request-method': 'PATCH',
-  'access-control-request-headers': 'authorization',
+  'access-control-request-headers': 'authorization, last-event-id',
 }
 
 test('an allowed origin may send requests with a cookie and read the responses (C4)', async () => {
@@ -22,7 +22,10 @@ test('an allowed origin may send requests with a cookie and read the responses (
   assert.equal(preflight.headers.get('access-control-allow-origin'), listed)
   assert.equal(preflight.headers.get('access-control-allow-credentials'), 'true')
   assert.match(preflight.headers.get('access-control-allow-methods') ?? '', /\bPATCH\b/)
-  assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /\bauthorization\b/)
+  assert.match(
+    preflight.headers.get('access-control-allow-headers') ?? '',
+    /\bauthorization\b.*\blast-event-id\b/,
+  )
   const refused = await app.get('/api/notifications', { origin: listed })
   assert.equal(refused.status, 401)
   assert.equal(refused.headers.get('access-control-allow-origin'), listed, 'errors can be read too')

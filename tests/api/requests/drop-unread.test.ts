@@ -161,14 +161,12 @@ test('a large body to a path without a route gets its response through such a pr
     '*',
     'http://[::/',
   ]
-  const lines = ['PUT', 'DELETE', 'OPTIONS', 'FOO', 'TRACE', 'HEAD', 'GET', 'POST'].flatMap(
-    (method) => [
-      ...targets.map((target) => `${method} ${target} HTTP/1.1`),
-      `${method} /login HTTP/1.1`,
-      `${method} /nowhere HTTP/1.0`,
-      `${method} /nowhere HTTP/2.0`,
-    ],
-  )
+  const lines = ['PUT', 'OPTIONS', 'FOO', 'HEAD', 'POST'].flatMap((method) => [
+    ...targets.map((target) => `${method} ${target} HTTP/1.1`),
+    `${method} /login HTTP/1.1`,
+    `${method} /nowhere HTTP/1.0`,
+    `${method} /nowhere HTTP/2.0`,
+  ])
   // The response to HEAD has a body if the parser did not read as far as the method.
   const sound = lines.filter((line) => line !== 'HEAD /\xff HTTP/1.1')
   const cases = [...sound, 'CONNECT /login HTTP/1.1', 'nonsense'].map(
@@ -289,11 +287,8 @@ async function sendsForEver(start: string, piece: Buffer | string, everyMs: numb
 }
 
 const starts: Record<string, string> = {
-  'a refused body': headOf('POST /nowhere HTTP/1.1', { 'content-length': '99999999999' }),
   'a refused body in chunks': `${headOf('POST /nowhere HTTP/1.1', { 'transfer-encoding': 'chunked' })}fffffff\r\n`,
-  'a body of a GET': headOf('GET /livez HTTP/1.1', { 'content-length': '99999999999' }),
   'what is no request': '\x16\x03 nonsense\r\n\r\n',
-  'a CONNECT': headOf('CONNECT /login HTTP/1.1', {}),
   'an expectation': headOf('POST /login HTTP/1.1', {
     expect: 'nonsense',
     'content-length': '99999999999',

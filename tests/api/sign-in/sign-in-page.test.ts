@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { evil, tricks } from '../../support/http/return-to-tricks.ts'
 import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
@@ -61,49 +60,33 @@ test('the form leads with 303 and a session to return_to, or to the inbox', asyn
   }
 })
 
-test('none of many tricks in return_to leads to another site, in the form and in the page: it is ignored (P1)', async () => {
-  assert.ok(tricks.length >= 60)
-  for (const trick of tricks) {
-    // NUL is refused in every request, before anything reads the form.
-    const isRefused = trick.includes('\0')
-    app.pass(10_000)
-    const { status, headers } = await send({ ...right, return_to: trick })
-    const expected = isRefused ? [400, null] : [303, '/bell/inbox']
-    assert.deepEqual([status, headers.get('location')], expected, JSON.stringify(trick))
-    const page = await app.get(`/sign-in?return_to=${encodeURIComponent(trick)}`, asBrowser)
-    const found = [page.status, /name="return_to"/.test(page.text)]
-    assert.deepEqual(found, [isRefused ? 400 : 200, false], JSON.stringify(trick))
-    assert.ok(!page.text.includes(evil), JSON.stringify(trick))
-  }
-  for (const query of [
-    'return_to=/a&return_to=/b',
-    'return_to=%ff',
-    'return_to',
-    `return_to=${'/a'.repeat(4_000)}`,
-  ])
-    assert.match((await app.get(`/sign-in?${query}`, asBrowser)).text, /data-next="\/bell\/inbox"/)
-})
-
-test('nor does a user who is signed in already get to another site, by the button or on the way back from a provider (P1)', async () => {
+// server/pages/places.test.ts has the tricks that an address can hold.
+test('a return_to to another site is ignored by the form, the page, its button and the way back from a provider (P1)', async () => {
   const proof = { ...asBrowser, ...(await app.signIn(ann, 'stateful')) }
-  const accepted = [
-    ...tricks.filter((trick) => !trick.includes('\0')).map((trick) => [trick, '/bell/inbox']),
+  const trick = '/\\evil.example'
+  const query = `return_to=${encodeURIComponent(trick)}`
+  const form = await send({ ...right, return_to: trick })
+  assert.deepEqual([form.status, form.headers.get('location')], [303, '/bell/inbox'])
+  const page = await app.get(`/sign-in?${query}`, asBrowser)
+  assert.doesNotMatch(page.text, /name="return_to"|evil/)
+  for (const [wanted, place] of [
+    [trick, '/bell/inbox'],
     [`${shop}/a`, `${shop}/a`],
-  ]
-  for (const [wanted = '', place] of accepted) {
+  ] as const) {
     const path = `/sign-in?return_to=${encodeURIComponent(wanted)}`
-    const page = await app.get(path, proof)
-    assert.equal(
-      /class="button primary whole" href="([^"]*)"/.exec(page.text)?.[1],
-      place,
-      JSON.stringify(wanted),
-    )
+    const { text } = await app.get(path, proof)
+    assert.equal(/class="button primary whole" href="([^"]*)"/.exec(text)?.[1], place)
     const { status, headers } = await app.request(`${path}&after=provider`, {
       headers: proof,
       redirect: 'manual',
     })
-    assert.deepEqual([status, headers.get('location')], [303, place], JSON.stringify(wanted))
+    assert.deepEqual([status, headers.get('location')], [303, place])
   }
+  for (const malformed of ['return_to=/a&return_to=/b', 'return_to=%ff', 'return_to'])
+    assert.match(
+      (await app.get(`/sign-in?${malformed}`, asBrowser)).text,
+      /data-next="\/bell\/inbox"/,
+    )
 })
 
 test('a browser gets a page for every refusal, with its status, the username and a sentence; a program gets the envelope', async () => {
@@ -289,8 +272,8 @@ test('without a store the form is displayed again with 503, and nothing but the 
 test('the page asks for a username alone, until a user of no application has a verified address', async () => {
   const own = await startTestService()
   try {
-    const labelOf = async (language: string) => {
-      const { text } = await own.get('/sign-in', { ...asBrowser, 'accept-language': language })
+    const labelOf = async () => {
+      const { text } = await own.get('/sign-in', asBrowser)
       return /<label for="username">([^<]*)</.exec(text)?.[1]
     }
     const create = async (user: object, application?: string) => {
@@ -300,17 +283,9 @@ test('the page asks for a username alone, until a user of no application has a v
     }
     await create({ username: 'ann', email: 'ann@example.org' })
     await create({ username: 'ben', email: 'ben@example.org', emailVerified: true }, 'shop')
-    assert.deepEqual(await Promise.all(['en', 'de', 'fr'].map(labelOf)), [
-      'Username',
-      'Benutzername',
-      'Nom d’utilisateur',
-    ])
+    assert.equal(await labelOf(), 'Username')
     await create({ username: 'lee', email: 'lee@example.org', emailVerified: true })
-    assert.deepEqual(await Promise.all(['en', 'de', 'fr'].map(labelOf)), [
-      'Username or e-mail address',
-      'Benutzername oder E-Mail-Adresse',
-      'Nom d’utilisateur ou adresse e-mail',
-    ])
+    assert.equal(await labelOf(), 'Username or e-mail address')
   } finally {
     await own.stop()
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { newId } from '../../../server/basics/ids.ts'
-import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { putUsers } from '../../../server/users/put-users.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
@@ -102,30 +102,6 @@ test('an unknown user is 404, and a disabled user is refused with what to do', a
   assert.equal((await revoke(`/api/users/${id}/tokens`)).status, 204)
 })
 
-test('only a producer key with the scope users issues and revokes tokens', async () => {
-  const ann = await app.user()
-  const path = `/api/users/${ann.id}/tokens`
-  const token = await app.issueToken(ann)
-  const sender = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
-  for (const [status, proof] of [
-    [401, {}],
-    [401, token],
-    [401, await app.signIn(ann, 'stateless')],
-    [401, await app.signIn(ann, 'stateful')],
-    [403, sender],
-  ] as const) {
-    assert.equal((await app.post(path, inbox, proof)).status, status)
-    const refused = await revoke(path, proof)
-    assert.equal(refused.status, status)
-    if (status === 403)
-      assert.equal(
-        refused.headers.get('www-authenticate'),
-        'Bearer error="insufficient_scope", scope="users"',
-      )
-  }
-  assert.ok(await opensInbox(token))
-})
-
 test('DELETE revokes every issued token of the user at once, and nothing else; later tokens are valid (T17)', async () => {
   const ann = await app.user()
   const ben = await app.user()
@@ -148,78 +124,9 @@ test('DELETE revokes every issued token of the user at once, and nothing else; l
   }
 })
 
-test('the ids a and a/tokens are two users, and their tokens are not mixed up', async () => {
-  const short = await externalUser('a')
-  const long = await externalUser('a/tokens')
-  const issue = async (path: string) => {
-    const body = JSON.stringify(inbox)
-    const fields = [...Object.entries(users), ['content-type', 'application/json']]
-    const response = await app.exchange(path, {
-      method: 'POST',
-      fields: fields as [string, string][],
-      body,
-    })
-    assert.equal(response.status, 201, path)
-    return proofIn(response)
-  }
-  const ofShort = await issue('/api/users/external/a/tokens')
-  const ofLong = await issue('/api/users/external/a%2Ftokens/tokens')
-  assert.deepEqual([claimsIn(ofShort).sub, claimsIn(ofLong).sub], [short.id, long.id])
-  const fields = Object.entries(users)
-  assert.equal(
-    (await app.exchange('/api/users/external/a%2Ftokens/tokens', { method: 'DELETE', fields }))
-      .status,
-    204,
-  )
-  assert.deepEqual([await opensInbox(ofShort), await opensInbox(ofLong)], [true, false])
-  for (const path of [
-    '/api/users/external/a%2ftokens%2ftokens',
-    '/api/users/external/a/tokens/tokens',
-  ])
-    assert.equal(
-      (await app.exchange(path, { method: 'POST', fields, body: '{}' })).status,
-      404,
-      path,
-    )
-})
-
-test('ids of any characters and of the full length are found', async () => {
-  const ids = [
-    'aB',
-    'Ab',
-    'a b',
-    'ö/%2F?#&=+',
-    '..a',
-    '…',
-    '😀'.repeat(255),
-    '/',
-    'external',
-    'tokens',
-    '%',
-  ]
-  for (const externalId of ids) {
-    const { id } = await externalUser(externalId)
-    assert.equal(
-      claimsIn(proofIn(await app.post(tokensOf(externalId), inbox, users))).sub,
-      id,
-      externalId,
-    )
-  }
-})
-
 const ends: Record<string, (user: { id: string }, token: Proof) => Promise<unknown>> = {
   'DELETE .../tokens': ({ id }) => revoke(`/api/users/${id}/tokens`),
-  'PATCH with disabled': async ({ id }) => {
-    const headers = { ...users, 'content-type': 'application/json' }
-    const body = JSON.stringify({ disabled: true })
-    assert.equal(
-      (await app.request(`/api/users/${id}`, { method: 'PATCH', headers, body })).status,
-      200,
-    )
-  },
   'disabling the user': ({ id }) => app.store.write(disableUser, { userId: id, ...end() }),
-  'a new password': ({ id }) =>
-    app.store.write(setPassword, { userId: id, passwordHash: 'hash', ...end() }),
   'a sign-out with the token': (_, token) => app.post('/logout', undefined, token),
 }
 for (const [name, act] of Object.entries(ends))

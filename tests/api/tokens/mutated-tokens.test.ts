@@ -200,7 +200,7 @@ for (const [kind, one] of Object.entries(kinds)) {
     assert.equal(await forge.token(header, claims), token)
   })
 
-  test(`T1, T4, T5: no mutation of a member of the token of ${kind} is accepted, even if our key signs it`, async () => {
+  test(`T1, T4, T5, T10: no mutation of a member of the token of ${kind} is accepted, even if our key signs it`, async () => {
     const signed = Object.entries(await signedByUs(inputs))
     const wrong = signed.filter(([what]) => reasonFor(kind, what) === undefined)
     refused += wrong.length

@@ -42,18 +42,10 @@ const forged = async () => {
 const wrong: Record<string, () => Promise<string>> = {
   'has expired': () => token({ iat: seconds() - 901, exp: seconds() - 1 }),
   'is dated ahead': () => token({ iat: seconds() + 61, exp: seconds() + 120 }),
-  'is not valid yet': () => token({ nbf: seconds() + 1 }),
-  'lives too long': () => token({ exp: seconds() + 901 }),
   'names another issuer': () => token({ iss: 'https://other.example' }),
-  'names another audience': () => token({ aud: 'https://other.example' }),
-  'names a list of audiences': () => token({ aud: [app.url] }),
-  'lacks a claim': () => token({ jti: undefined }),
   'names an unknown key': () => token({}, { kid: 'A'.repeat(43) }),
-  'names another type': () => token({}, { typ: 'JWT' }),
   'names another algorithm': () => token({}, { alg: 'Ed25519' }),
-  'has a header field too much': () => token({}, { jku: 'https://other.example' }),
   'has more than 2,048 characters': () => token({ more: 'x'.repeat(1_500) }),
-  'is no JSON': () => forge.token(forge.header, 'no JSON'),
   'has no signature': async () => (await token()).replace(/\.[^.]+$/, '.'),
 }
 

@@ -67,34 +67,6 @@ test('a token of scope inbox opens the inbox, its preferences, /api/session and 
   assert.ok(refused >= 2, '/routeRestreinte and /token/renew at least')
 })
 
-test('a token of scope inbox reads and marks its own user’s notifications, and no one else’s', async () => {
-  const one = await app.user()
-  const other = await app.user()
-  const [ones = ''] = await app.deliver({ to: one, title: 'For one' })
-  const [others = ''] = await app.deliver({ to: other, title: 'For the other' })
-  const token = await inboxToken(one)
-  assert.deepEqual(
-    (await app.list(token)).items.map((item) => item.id),
-    [ones],
-  )
-  assert.equal((await app.patch(`/api/notifications/${ones}/read`, token)).status, 204)
-  assert.equal((await app.patch(`/api/notifications/${others}/read`, token)).status, 404)
-  assert.equal((await app.get('/api/me', token)).json().data.user.id, one.id)
-})
-
-test('a token of scope inbox opens no route of a producer', async () => {
-  const response = await app.post('/api/notifications', {}, await inboxToken())
-  assert.equal(response.status, 401)
-})
-
-test('a producer key without the scope of the route is refused with the name of that scope', async () => {
-  const { key } = await app.producerKey(['users'])
-  assertRefused(
-    await app.post('/api/notifications', {}, { authorization: `Bearer ${key}` }),
-    'send',
-  )
-})
-
 for (const variant of variants)
   test(`GET /api/session has the user, the proof and when it ends (${variant})`, async () => {
     const proof = await app.signIn(ann, variant)

@@ -63,7 +63,6 @@ const accepted: [string, object][] = [
     'code and escaped links in Markdown',
     { body: '`[x](y)` \\[x](/y) ```\n[a](b)\n``` [x](/y)', format: 'markdown' },
   ],
-  ['an actor without an image', { actor: { name: x(100) } }],
   ['an actor whose image is null', { actor: { name: 'Ben', imageUrl: null } }],
   [
     'an image of the page itself',
@@ -85,8 +84,6 @@ const accepted: [string, object][] = [
       body: null,
     },
   ],
-  ['a label of 40', { actions: [{ label: x(40), url: '/open' }] }],
-  ['no actions', { actions: [] }],
   ['the last moment of the year 9999', { expiresAt: '9999-12-31T23:59:59.999Z' }],
   ['a time with another offset', { expiresAt: later(7_200_000).replace('Z', '+01:00') }],
   [
@@ -101,14 +98,6 @@ for (const [name, content] of accepted)
   })
 
 const refused: [string, object, string, RegExp][] = [
-  ['an actor without a name', { actor: {} }, 'actor.name', /missing/],
-  [
-    'an actor whose name has 101 characters',
-    { actor: { name: x(101) } },
-    'actor.name',
-    /at most 100 characters/,
-  ],
-  ['an actor that is a text', { actor: 'Ben' }, 'actor', /object or null/],
   [
     'an image of another host',
     { actor: { name: 'Ben', imageUrl: 'https://evil.example/a' } },
@@ -142,12 +131,6 @@ const refused: [string, object, string, RegExp][] = [
   ['a link with a user name', { url: 'https://ann@shop.example/' }, 'url', /without a user name/],
   ['a language by its name', { title: { english: 'Hi' } }, 'title.english', /such as en or de-CH/],
   [
-    'a language with an underscore',
-    { title: { de_CH: 'Hi' } },
-    'title.de_CH',
-    /such as en or de-CH/,
-  ],
-  [
     'a link of a Markdown body with a user name (C8)',
     { format: 'markdown', body: 'See [the order](https://bank.example@evil.example/).' },
     'body',
@@ -166,12 +149,6 @@ const refused: [string, object, string, RegExp][] = [
     /must have no line breaks and no other control characters/,
   ],
   [
-    'a category with a line separator',
-    { category: 'builds\u2028' },
-    'category',
-    /must have no line breaks/,
-  ],
-  [
     'a category with the name of the prototype',
     { category: '__proto__' },
     'category',
@@ -180,12 +157,6 @@ const refused: [string, object, string, RegExp][] = [
   [
     'an image by javascript:',
     { icon: { imageUrl: 'javascript:alert(1)' } },
-    'icon.imageUrl',
-    /http or https/,
-  ],
-  [
-    'an image by data:',
-    { icon: { imageUrl: 'data:image/png;base64,AA' } },
     'icon.imageUrl',
     /http or https/,
   ],
@@ -201,55 +172,21 @@ const refused: [string, object, string, RegExp][] = [
     'icon',
     /one of: bell, check, info, warning, error, message, user, calendar, money, link$/,
   ],
-  ['an icon that is a number', { icon: 7 }, 'icon', /one of: bell/],
   ['an icon without its image', { icon: {} }, 'icon.imageUrl', /missing/],
-  [
-    'an icon with a name and more',
-    { icon: { imageUrl: '/a', name: 'bell' } },
-    'icon.name',
-    /not a known field/,
-  ],
-  ['three actions', { actions: [action, action, action] }, 'actions', /at most 2 entries/],
-  ['an action without a label', { actions: [{ url: '/' }] }, 'actions.0.label', /missing/],
-  [
-    'an action with an empty label',
-    { actions: [{ ...action, label: '' }] },
-    'actions.0.label',
-    /at least 1 character/,
-  ],
-  [
-    'a label of 41',
-    { actions: [action, { ...action, label: x(41) }] },
-    'actions.1.label',
-    /at most 40 characters/,
-  ],
   [
     'an action that is a script',
     { actions: [action, { label: 'x', url: 'javascript:0' }] },
     'actions.1.url',
     /http or https/,
   ],
-  ['another format', { format: 'html' }, 'format', /one of: text, markdown/],
   ['an end in the past', { expiresAt: later(-1) }, 'expiresAt', /in the future/],
   ['an end at this moment', { expiresAt: later(0) }, 'expiresAt', /in the future/],
-  ['an end that is a date', { expiresAt: '2027-01-01' }, 'expiresAt', /a time such as/],
   ['an end that is no date', { expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt', /a time such as/],
   [
     'an end in the year 10000',
     { expiresAt: '9999-12-31T23:59:59-05:00' },
     'expiresAt',
     /before the year 10000/,
-  ],
-  ['a title in no language', { title: {} }, 'title', /at least 1/],
-  ['a title in 21 languages', { title: texts(21) }, 'title', /at most 20/],
-  ['a title of 201 in a language', { title: { de: x(201) } }, 'title.de', /at most 200 characters/],
-  ['an empty title in a language', { title: { de: '' } }, 'title.de', /at least 1 character/],
-  ['a title that is null in a language', { title: { de: null } }, 'title.de', /string/],
-  [
-    'a body of 4,001 in a language',
-    { body: { de: x(4_001) } },
-    'body.de',
-    /at most 4000 characters/,
   ],
   [
     'a text in a language that is none',
@@ -297,60 +234,6 @@ test('the inbox page may load images of the allowed hosts, and no other page', a
     (await fetch(url + path, { headers: cookie })).headers.get('content-security-policy')
   assert.match((await policyOf('/inbox')) ?? '', /img-src 'self' images\.example\.org localhost;/)
   assert.match((await policyOf('/account')) ?? '', /img-src 'self';/)
-})
-
-test('each reader gets the texts of the exact language, of its first part, in English, or the first', async () => {
-  const title = { fr: 'Bonjour', de: 'Hallo', 'de-CH': 'Grüezi' }
-  const body = { fr: 'Ça va ?', de: 'Wie geht es?', en: 'How are you?' }
-  const rules: [locale: string | null, title: string, body: string][] = [
-    ['de-CH', 'Grüezi', 'Wie geht es?'],
-    ['de-AT', 'Hallo', 'Wie geht es?'],
-    ['de', 'Hallo', 'Wie geht es?'],
-    ['en-GB', 'Bonjour', 'How are you?'],
-    ['ja', 'Bonjour', 'How are you?'],
-    [null, 'Bonjour', 'How are you?'],
-  ]
-  const user = await app.user()
-  const proof = await app.signIn(user, 'stateless')
-  await send({ title, body, data: { texts: { de: { title: 'x' } } } }, user)
-  await send({ title: 'Plain', data: { texts: { de: { title: 'x' } } } }, user)
-  for (const [locale, wantedTitle, wantedBody] of rules) {
-    assert.equal((await setLocale('/api/me', proof, locale)).status, 200)
-    for (const query of ['', '', '?limit=50', '?before=9']) {
-      const { items } = await app.list(proof, query)
-      const [plain, { title: found, ...rest }] = items as unknown as [
-        Record<string, unknown>,
-        Record<string, unknown>,
-      ]
-      assert.deepEqual(
-        [plain.title, found, rest.body, rest.texts],
-        ['Plain', wantedTitle, wantedBody, undefined],
-      )
-      assert.deepEqual(rest.data, { texts: { de: { title: 'x' } } })
-    }
-  }
-})
-
-test('after a change of the language, by user or application, a kept page is another and a position gets a reset', async () => {
-  const user = await app.user()
-  const proof = await app.signIn(user, 'stateless')
-  await send({ title: { en: 'Hello', de: 'Hallo' } }, user)
-  const first = await app.get('/api/notifications', proof)
-  const etag = first.headers.get('etag') ?? ''
-  const { version } = first.json().data
-  const changes = (since: number) => app.get(`/api/notifications/changes?since=${since}`, proof)
-  assert.equal(
-    (await app.get('/api/notifications', { ...proof, 'if-none-match': etag })).status,
-    304,
-  )
-  const changed = await setLocale(`/api/users/${user.id}`, { authorization }, 'de')
-  assert.equal(changed.status, 200, changed.text)
-  const second = await app.get('/api/notifications', { ...proof, 'if-none-match': etag })
-  assert.equal(second.status, 200)
-  assert.equal(second.json().data.items[0].title, 'Hallo')
-  assert.deepEqual((await changes(version)).json().data, { reset: true })
-  const { changed: none, version: now } = (await changes(version + 1)).json().data
-  assert.deepEqual([none, now], [[], version + 1])
 })
 
 test('a stream has the texts of the reader, live and when it resumes, and a resync after a change of the language', async () => {

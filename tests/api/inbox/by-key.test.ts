@@ -1,9 +1,6 @@
 // Producers change, withdraw and resolve by their own key (docs/inbox/repeats.md, "By key").
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { continueKeyChange } from '../../../server/delivery/by-key.store.ts'
-import { revokeProducer } from '../../../server/producers/producers.store.ts'
-import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
@@ -75,40 +72,6 @@ suite('by key', () => {
       await isDone({ method: 'PATCH', key: 'markdown', body }, 1)
   })
 
-  test('an update changes the members that are given in every inbox, and keeps place and read state', async () => {
-    const users = [await app.user(), await app.user()]
-    const [first, second] = await readerOf(users)
-    const [, id = ''] = await app.deliver({
-      to: users,
-      title: 'Order 8',
-      body: 'Sent',
-      category: 'orders',
-      key: 'order/8 ü',
-    })
-    await app.deliver({ to: users, title: 'newer' })
-    await app.patch(`/api/notifications/${id}/read`, second)
-    await isDone(
-      {
-        method: 'PATCH',
-        key: 'order/8 ü',
-        body: { body: 'Arrived', category: null, icon: 'check' },
-      },
-      2,
-    )
-    for (const [proof, read] of [
-      [first, false],
-      [second, true],
-    ] as const) {
-      const { items, unread } = await app.list(proof ?? {})
-      const [, item] = items as ((typeof items)[number] & { body: string; icon: string })[]
-      assert.deepEqual(
-        [item?.title, item?.body, item?.category, item?.icon],
-        ['Order 8', 'Arrived', null, 'check'],
-      )
-      assert.deepEqual([item?.read, unread, item?.seq], [read, read ? 1 : 2, 1])
-    }
-  })
-
   test('a withdrawal removes from every inbox, a resolution archives; then no inbox has the key', async () => {
     const users = [await app.user(), await app.user()]
     const [proof = {}] = await readerOf(users)
@@ -128,54 +91,6 @@ suite('by key', () => {
       changes: (await app.get('/api/notifications/changes?since=0', proof)).json().data,
     }
     assert.equal(changes.removed.length, 1)
-  })
-
-  test('beyond 1,000 inboxes the response is 202, and the rest is done in the background', async () => {
-    const users: TestUser[] = []
-    while (users.length < 1_001)
-      users.push(...(await Promise.all(Array.from({ length: 7 }, () => app.user()))))
-    await app.deliver({ to: users.slice(0, 1_000), title: 'All', key: 'all' })
-    await app.deliver({ to: users.slice(1_000), title: 'All', key: 'all' })
-    const response = await call({ method: 'DELETE', key: 'all' })
-    assert.deepEqual([response.status, response.json().data], [202, { inboxes: users.length }])
-    await untilSo(async () => (await call({ method: 'DELETE', key: 'all' })).status === 404)
-    const [proof = {}] = await readerOf(users.slice(-1))
-    assert.equal((await app.list(proof)).total, 0)
-  })
-
-  test('up to 1,000 inboxes the response comes when all are done, also if another process does the work', async () => {
-    const users: TestUser[] = []
-    while (users.length < 60) users.push(await app.user())
-    await app.deliver({ to: users, title: 'Some', key: 'some' })
-    const restore = replaceOperation(app.store, continueKeyChange, async (_, run) => {
-      await run()
-      return run()
-    })
-    await isDone({ method: 'DELETE', key: 'some' }, 60)
-    restore()
-    for (const proof of await readerOf(users.slice(-3)))
-      assert.equal((await app.list(proof)).total, 0)
-  })
-
-  test('what another application sent under the key is not found', async () => {
-    const shop = await keyOf('shop')
-    const club = await keyOf('club')
-    const user = await app.user()
-    await app.deliver({ to: user, title: 'Of none', key: 'shared' })
-    for (const proof of [shop, club])
-      for (const method of ['DELETE', 'POST', 'PATCH'] as const)
-        assert.equal(
-          (
-            await call({
-              method,
-              key: 'shared',
-              proof,
-              ...(method === 'PATCH' && { body: { title: 'x' } }),
-            })
-          ).status,
-          404,
-        )
-    await isDone({ method: 'DELETE', key: 'shared' }, 1)
   })
 
   test('a faulty update is refused as a whole, with each fault', async () => {
@@ -205,25 +120,6 @@ suite('by key', () => {
     assert.equal((await call({ method: 'PATCH', key: 'stays', body: 'no JSON' })).status, 400)
     const [item] = (await app.list(proof)).items
     assert.equal(item?.title, 'Stays')
-  })
-
-  test('a reader, a key without the scope and a revoked key are refused', async () => {
-    const user = await app.user()
-    const [reader = {}] = await readerOf([user])
-    await app.deliver({ to: user, title: 'Stays', key: 'guarded' })
-    const users = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
-    const { id, key } = await app.producerKey()
-    const revoked = { authorization: `Bearer ${key}` }
-    await app.deliver({ to: user, title: 'Stays', key: 'guarded' })
-    await app.store.write(revokeProducer, { producerId: id, at: app.now() })
-    for (const method of ['DELETE', 'POST', 'PATCH'] as const) {
-      const one = { method, key: 'guarded', ...(method === 'PATCH' && { body: { title: 'x' } }) }
-      assert.equal((await call({ ...one, proof: reader })).status, 401)
-      assert.equal((await call({ ...one, proof: {} })).status, 401)
-      assert.equal((await call({ ...one, proof: revoked })).status, 401)
-      assert.equal((await call({ ...one, proof: users })).status, 403)
-    }
-    assert.equal((await app.list(reader)).total, 1)
   })
 })
 

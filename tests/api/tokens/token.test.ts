@@ -235,9 +235,3 @@ test('only a token can be renewed: a session or a request without a proof cannot
   app.pass(10 * minute)
   assert.equal((await app.post('/token/renew', undefined, late)).status, 401)
 })
-
-test('T7: tokens stay valid after a restart, for the same user', async () => {
-  const proof = bearer(await tokenFor(bob))
-  await app.restart()
-  assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, bob.id)
-})

@@ -33,12 +33,6 @@ test('the same key and body give the same response and one notification, however
   assert.equal(await countOf(ann), 1)
 })
 
-test('the same body twice without a key gives two notifications (D1)', async () => {
-  const ann = await app.user()
-  for (let n = 0; n < 2; n++) await app.deliver({ to: ann, title: 'Hi' })
-  assert.equal(await countOf(ann), 2)
-})
-
 test('other whitespace and escapes in the JSON do not make another body (D1)', async () => {
   const ann = await app.user()
   const first = await send('spelling', body(ann))
@@ -112,30 +106,6 @@ test('while a delivery is running, a second one with its key is 409, and the fir
   const delivered = responses.find(({ status }) => status === 201)
   assert.equal((await send('slow', body(ann))).text, delivered?.text)
   assert.equal(await countOf(ann), 2)
-})
-
-test('of ten requests at once one is delivered; the others are 409 or have its response, in 20 of 20 races (D3)', async () => {
-  for (let round = 0; round < 20; round++) {
-    const ann = await app.user()
-    const responses = await Promise.all(
-      Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))),
-    )
-    const delivered = responses.filter(({ status }) => status === 201)
-    assert.equal(new Set(delivered.map(({ text }) => text)).size, 1)
-    assert.ok(responses.every(({ status }) => status === 201 || status === 409))
-    assert.equal(await countOf(ann), 1)
-  }
-})
-
-test('a key can be used again after its delivery failed (D3)', async () => {
-  const ann = await app.user()
-  const undo = await app.database.failInserts('delivery', { message: 'full' })
-  const failed = await send('failing', body(ann))
-  await undo()
-  assert.equal(failed.status, 500)
-  assert.equal(await countOf(ann), 0)
-  assert.equal((await send('failing', body(ann))).status, 201)
-  assert.equal(await countOf(ann), 1)
 })
 
 test('the response to a key stays the same after a restart, and after the data that it describes has changed (D1)', async () => {

@@ -41,21 +41,6 @@ test('DELETE /api/users/:id/sessions ends every session and token of the user at
   assert.ok(await opensInbox(await app.signIn(ann, 'stateless')))
 })
 
-test('an unknown user is 404, and only a key with the scope users signs users out (S22)', async () => {
-  const ann = await app.user()
-  const proof = await app.signIn(ann, 'stateful')
-  for (const path of ['/api/users/x', '/api/users/external/nobody'])
-    assert.equal((await signOut(path)).status, 404)
-  const sender = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
-  for (const [status, refused] of [
-    [401, {}],
-    [401, proof],
-    [403, sender],
-  ] as const)
-    assert.equal((await signOut(`/api/users/${ann.id}`, refused)).status, status)
-  assert.ok(await opensInbox(proof))
-})
-
 test('the end of every sign-in spares the sessions of one user, and no token, renewed or not (S22)', async () => {
   const ann = await app.user()
   const ben = await app.user()

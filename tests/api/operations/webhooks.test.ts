@@ -306,6 +306,25 @@ test('while a webhook fails, what waits for it is not touched, and a test is sen
   assert.ok((await rows()).some(({ tries, holder }) => tries === 0 && holder === null))
 })
 
+test('an application sees and changes its own webhooks, with the scope webhooks', async () => {
+  const one = await application()
+  const other = await application()
+  const { id } = await one.add({ events: ['user.erased'] })
+  assert.deepEqual((await app.get('/api/webhooks', other.proof)).json().data.items, [])
+  const foreign = [
+    app.patch(`/api/webhooks/${id}`, other.proof, { events: ['user.erased'] }),
+    app.delete(`/api/webhooks/${id}`, other.proof),
+    app.get(`/api/webhooks/${id}/events`, other.proof),
+  ]
+  for (const { status } of await Promise.all(foreign)) assert.equal(status, 404)
+  const { key } = await app.producerKey(['send', 'users'])
+  assert.equal((await app.get('/api/webhooks', { authorization: `Bearer ${key}` })).status, 403)
+  assert.doesNotMatch((await app.get('/api/webhooks', one.proof)).text, /whsec_|sealed/)
+  for (let n = 1; n < 20; n++) await one.add({ events: ['user.erased'] })
+  const refused = await app.post('/api/webhooks', { events: ['user.erased'] }, one.proof)
+  assert.equal(refusalIn(refused).code, 'CONFLICT')
+})
+
 test('an event that is given up after a day is no entry of the audit log', async (t) => {
   const to = await receiver(t)
   to.answer = (_, response) => response.writeHead(500).end()
@@ -324,23 +343,4 @@ test('an event that is given up after a day is no entry of the audit log', async
   assert.ok(!entries.some(({ event }) => event === 'send-given-up'))
   const [listed] = (await app.get('/api/webhooks', proof)).json().data.items
   assert.equal(listed.attempts[0].outcome, 'status-500')
-})
-
-test('an application sees and changes its own webhooks, with the scope webhooks', async () => {
-  const one = await application()
-  const other = await application()
-  const { id } = await one.add({ events: ['user.erased'] })
-  assert.deepEqual((await app.get('/api/webhooks', other.proof)).json().data.items, [])
-  const foreign = [
-    app.patch(`/api/webhooks/${id}`, other.proof, { events: ['user.erased'] }),
-    app.delete(`/api/webhooks/${id}`, other.proof),
-    app.get(`/api/webhooks/${id}/events`, other.proof),
-  ]
-  for (const { status } of await Promise.all(foreign)) assert.equal(status, 404)
-  const { key } = await app.producerKey(['send', 'users'])
-  assert.equal((await app.get('/api/webhooks', { authorization: `Bearer ${key}` })).status, 403)
-  assert.doesNotMatch((await app.get('/api/webhooks', one.proof)).text, /whsec_|sealed/)
-  for (let n = 1; n < 20; n++) await one.add({ events: ['user.erased'] })
-  const refused = await app.post('/api/webhooks', { events: ['user.erased'] }, one.proof)
-  assert.equal(refusalIn(refused).code, 'CONFLICT')
 })

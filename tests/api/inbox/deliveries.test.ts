@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { newId } from '../../../server/basics/ids.ts'
-import { startTestService } from '../../support/service.ts'
+import { type Notification, startTestService } from '../../support/service.ts'
 import { isSoak } from '../../support/soak.ts'
 
 const app = await startTestService()
@@ -60,32 +59,6 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
   })
 })
 
-test('an optional field that was left out is null', async () => {
-  const { id } = (await sent({})).results[0]
-  const {
-    title: _,
-    id: __,
-    createdAt: ___,
-    updatedAt: ____,
-    seq: _____,
-    ...others
-  } = await displayed(id)
-  assert.deepEqual(others, {
-    body: null,
-    url: null,
-    category: null,
-    data: null,
-    key: null,
-    ...plainLook,
-    expiresAt: null,
-    count: 1,
-    read: false,
-    readAt: null,
-    archivedAt: null,
-    snoozedUntil: null,
-  })
-})
-
 const x = (length: number) => 'x'.repeat(length)
 /** 8 KiB as JSON, minus the JSON around the text. */
 const data = (bytes: number, unit = 'x') => ({
@@ -97,19 +70,11 @@ const many = (count: number) =>
 const accepted: [string, object][] = [
   ['a title of 200', { title: x(200) }],
   ['a title of 200 characters outside the basic plane', { title: '🔔'.repeat(200) }],
-  ['a title of one', { title: '!' }],
-  ['a title with markup, which is text', { title: '<img src=x onerror=alert(1)>' }],
   ['a title in another script, right to left', { title: 'مرحبا \u202e' }],
-  ['a body of 4000', { body: x(4000) }],
-  ['an empty body', { body: '' }],
   ['a body with line breaks', { body: 'one\r\ntwo\u2028three' }],
-  ['a url of 2048', { url: `/${x(2047)}` }],
-  ['a category of 64', { category: x(64) }],
   ['a category of a prototype', { category: 'constructor' }],
-  ['data that is empty', { data: {} }],
   ['data of 8 KiB', { data: data(8192) }],
   ['data of 8 KiB in UTF-8', { data: data(8192, 'éé') }],
-  ['a key of 255', { key: x(255) }],
   ['1000 recipients', { recipients: [...many(999), { username: 'ann' }] }],
 ]
 for (const [name, changes] of accepted)
@@ -122,41 +87,13 @@ for (const [name, changes] of accepted)
 
 const refused: [string, object, string, RegExp][] = [
   ['no recipients', { recipients: undefined }, 'recipients', /missing/],
-  ['an empty list of recipients', { recipients: [] }, 'recipients', /at least 1 \w+/],
   ['1001 recipients', { recipients: many(1001) }, 'recipients', /at most 1000 \w+/],
-  ['recipients that are not a list', { recipients: { username: 'ann' } }, 'recipients', /array/],
-  ['a recipient that is a text', { recipients: ['ann'] }, 'recipients.0', /object/],
-  [
-    'a recipient without any of its fields',
-    { recipients: [{}] },
-    'recipients.0',
-    /1 of its fields/,
-  ],
-  [
-    'a recipient with an unknown field',
-    { recipients: [{ email: 'a@b.c' }] },
-    'recipients.0.email',
-    /not a known field/,
-  ],
   [
     'a recipient with both username and userId',
     { recipients: [{ username: 'ann', userId: 'x' }] },
     'recipients.0',
     /exactly one of username, userId and externalId/,
   ],
-  [
-    'an empty username',
-    { recipients: [{ username: '' }] },
-    'recipients.0.username',
-    /at least 1 \w+/,
-  ],
-  [
-    'a username that is a number',
-    { recipients: [{ username: 7 }] },
-    'recipients.0.username',
-    /string/,
-  ],
-  ['an empty userId', { recipients: [{ userId: '' }] }, 'recipients.0.userId', /at least 1 \w+/],
   [
     'one wrong recipient among good ones',
     { recipients: [...many(2), { userId: 7 }] },
@@ -169,41 +106,19 @@ const refused: [string, object, string, RegExp][] = [
     'recipients.0',
     /exactly one of/,
   ],
-  ['no title', { title: undefined }, 'title', /missing/],
-  ['an empty title', { title: '' }, 'title', /at least 1 \w+/],
-  ['a title of 201', { title: x(201) }, 'title', /at most 200 \w+/],
   [
     'a title of 201 characters outside the basic plane',
     { title: '🔔'.repeat(201) },
     'title',
     /at most 200 \w+/,
   ],
-  ['a title that is a number', { title: 7 }, 'title', /string/],
-  ['a title that is null', { title: null }, 'title', /string/],
-  ['a body of 4001', { body: x(4001) }, 'body', /at most 4000 \w+/],
-  ['a body that is a list', { body: ['x'] }, 'body', /string/],
-  ['an empty url', { url: '' }, 'url', /at least 1 \w+/],
-  ['a url of 2049', { url: `/${x(2048)}` }, 'url', /at most 2048 \w+/],
-  ['an empty category', { category: '' }, 'category', /at least 1 \w+/],
-  ['a category of 65', { category: x(65) }, 'category', /at most 64 \w+/],
   ['data that is a list', { data: [] }, 'data', /object/],
-  ['data that is a text', { data: 'x' }, 'data', /object/],
   ['data beyond 8 KiB', { data: data(8193) }, 'data', /at most 8192 bytes/],
   ['data beyond 8 KiB in UTF-8', { data: data(8196, 'éé') }, 'data', /at most 8192 bytes/],
-  ['an empty key', { key: '' }, 'key', /at least 1 \w+/],
-  ['a key of 256', { key: x(256) }, 'key', /at most 255 \w+/],
   ['again without a key', { renotify: true }, 'renotify', /needs a key/],
   ['again with a key that is null', { renotify: true, key: null }, 'renotify', /needs a key/],
-  ['renotify that is a text', { renotify: 'yes', key: 'k' }, 'renotify', /boolean/],
   ['a field that is not known', { urgency: 'high' }, 'urgency', /not a known field/],
-  ['a priority that there is not', { priority: 'urgent' }, 'priority', /normal/],
   ['the id of a producer', { producerId: 'x' }, 'producerId', /not a known field/],
-  [
-    'a time of creation',
-    { createdAt: '2020-01-01T00:00:00.000Z' },
-    'createdAt',
-    /not a known field/,
-  ],
 ]
 test('null in place of an optional field means that it is absent, as in the responses', async () => {
   const { id } = (
@@ -229,6 +144,16 @@ for (const [name, changes, field, reason] of refused)
     )
     assert.equal(await app.database.version(), version)
   })
+
+test('a later notification with the same key is an update, and `renotify` makes it unread and the newest', async () => {
+  const first = (await sent({ title: 'Ben wrote', key: 'chat-1' })).results[0]
+  await app.post('/api/notifications/read-all', undefined, anns)
+  await sent({ title: 'Other' })
+  const later = (await sent({ title: 'Ben wrote twice', key: 'chat-1', renotify: true })).results[0]
+  assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
+  const [{ title, read }] = (await app.list(anns, '?limit=1')).items as [Notification]
+  assert.deepEqual([title, read], ['Ben wrote twice', false])
+})
 
 test('one response names all faults', async () => {
   const { details } = (await send({ title: '', body: 7, what: 1 })).json().error
@@ -368,53 +293,4 @@ test("every accepted link leads a browser to http, https or the page's own host 
     }),
     { numRuns: isSoak ? 400 : 100 },
   )
-})
-
-test('reports unknown recipients, and delivers to the known ones', async () => {
-  const recipients = [
-    { username: 'nobody' },
-    { username: 'ann' },
-    { userId: newId(0) },
-    { username: 'no good name\u202e' },
-  ]
-  const { results } = await sent({ recipients })
-  assert.deepEqual(
-    results.map(({ status }: { status: string }) => status),
-    ['unknown_recipient', 'delivered', 'unknown_recipient', 'unknown_recipient'],
-  )
-  for (const n of [0, 2, 3]) assert.deepEqual([results[n].userId, results[n].id], [null, null])
-  assert.equal((await displayed(results[1].id)).title, 'Hi')
-})
-
-test('a later notification with the same key and `renotify` makes the earlier one unread and the newest', async () => {
-  const first = (await sent({ title: 'Ben wrote', key: 'chat-1', renotify: true })).results[0]
-  assert.equal(first.status, 'delivered')
-  const others = [
-    (await sent({ title: 'One' })).results[0],
-    (await sent({ title: 'Two' })).results[0],
-  ]
-  await app.post('/api/notifications/read-all', undefined, anns)
-  const before = await displayed(first.id)
-  app.pass(5_000)
-  const later = (await sent({ title: 'Ben wrote twice', key: 'chat-1', renotify: true })).results[0]
-  assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
-  const { title, read, readAt, count, seq, createdAt, updatedAt } = await displayed(first.id)
-  assert.deepEqual(
-    { title, read, readAt, count },
-    { title: 'Ben wrote twice', read: false, readAt: null, count: 2 },
-  )
-  assert.deepEqual([seq, createdAt], [before.seq + 3, before.createdAt])
-  assert.equal(updatedAt, new Date(app.now()).toISOString())
-  const { total, unread, items } = await app.list(anns, '?limit=3')
-  assert.deepEqual(
-    [total, unread, items.map(({ id }) => id)],
-    [before.seq + 2, 1, [later, ...others.toReversed()].map(({ id }) => id)],
-  )
-})
-
-test('a key belongs to one inbox: the same key for another user is another notification', async () => {
-  const anns1 = (await sent({ key: 'shared' })).results[0]
-  const bobs1 = (await sent({ key: 'shared', recipients: [{ username: 'bob' }] })).results[0]
-  assert.deepEqual([anns1.status, bobs1.status], ['delivered', 'delivered'])
-  assert.notEqual(anns1.id, bobs1.id)
 })
