@@ -76,13 +76,17 @@ suite('an ID token that lies', () => {
   const seconds = () => Math.floor(Date.now() / 1000)
   const lies: Record<string, Parameters<typeof provider.lieAboutIdToken>[0]> = {
     'another nonce': { nonce: randomBytes(32).toString('base64url') },
+    'no nonce': { nonce: undefined } as never,
     'another issuer': { iss: 'https://accounts.google.com' },
+    'the issuer with a slash': { iss: `${provider.url}/` },
     'another audience': { aud: 'another-client' },
     'another audience beside ours, for another party': { aud: ['bell', 'other'], azp: 'other' },
     'expired an hour ago': { exp: seconds() - 3_600, iat: seconds() - 7_200 },
     'no expiry': { exp: undefined } as never,
     'not valid before tomorrow': { nbf: seconds() + 86_400 },
     'no subject': { sub: undefined } as never,
+    'an empty subject': { sub: '' },
+    'a subject that is a number': { sub: 7 } as never,
     'a subject of two lines': { sub: 'a\nb' },
     'a subject of 256 characters': { sub: 'a'.repeat(256) },
   }
@@ -92,11 +96,15 @@ suite('an ID token that lies', () => {
       await signInIsRefused(403, failedCheck)
     })
 
-  test('a signature by another key signs nobody in (P3)', async () => {
-    const { privateKey: key } = await generateKeyPair('RS256')
-    provider.lieAboutIdToken({}, { key })
-    await signInIsRefused(403, failedCheck)
-  })
+  for (const [what, algorithm, header] of [
+    ['another key', 'RS256', undefined],
+    ['another algorithm', 'ES256', { alg: 'ES256' }],
+  ] as const)
+    test(`a signature by ${what} signs nobody in (P3)`, async () => {
+      const { privateKey: key } = await generateKeyPair(algorithm)
+      provider.lieAboutIdToken({}, { key, ...(header && { header }) })
+      await signInIsRefused(403, failedCheck)
+    })
 
   test('an unknown key id signs nobody in (P3)', async () => {
     provider.lieAboutIdToken({}, { header: { kid: 'unknown' } })
@@ -105,10 +113,14 @@ suite('an ID token that lies', () => {
 
   const forged: Record<string, (parts: string[]) => string | undefined> = {
     'alg none without a signature': ([, payload]) => `${encoded({ alg: 'none' })}.${payload}.`,
+    'alg none with the signature': ([, payload, signature]) =>
+      `${encoded({ alg: 'none' })}.${payload}.${signature}`,
     'alg HS256': ([, payload, signature]) =>
       `${encoded({ alg: 'HS256', kid: 'real' })}.${payload}.${signature}`,
     'a changed payload': ([header, , signature]) =>
       `${header}.${encoded({ sub: 'ann' })}.${signature}`,
+    'no JWT': () => 'none',
+    'an empty text': () => '',
     'no ID token at all': () => undefined,
   }
   for (const [what, forge] of Object.entries(forged))
