@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, beforeEach, test } from 'node:test'
+import { EventReader } from '../../support/event-source/event-source.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { openForge } from '../../support/http/forge.ts'
 import {
@@ -26,6 +27,9 @@ const statusOf = async (proof: Proof) => (await app.get('/routeRestreinte', proo
 const statuses = (...proofs: Proof[]) => Promise.all(proofs.map(statusOf))
 const session = (user: TestUser) => app.signIn(user, 'stateful')
 const token = (user: TestUser) => app.signIn(user, 'stateless')
+const renewed = async (proof: Proof): Promise<Proof> => ({
+  authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}`,
+})
 const random = (size: number) => randomBytes(size).toString('base64url')
 const madeUp = (user: TestUser): Proof => ({
   cookie: `carillon=${user.id}.${random(16)}.${random(32)}`,
@@ -55,12 +59,20 @@ function newProof(response: HttpResponse): Proof {
 
 /** With the number of their sign-ins. */
 const combinations: Record<string, () => Promise<Proof[]>> = {
+  'two cookies that differ': async () => [await session(ann), await session(ann)],
   'three cookies, of two users': async () => [
     await session(ben),
     await session(ann),
     await session(ben),
   ],
+  'a cookie beside a token': async () => [await session(ann), await token(ann)],
   'a cookie beside a token of another user': async () => [await session(ben), await token(ann)],
+  'two cookies beside a token': async () => [
+    await session(ann),
+    await session(ben),
+    await token(ann),
+  ],
+  'a cookie': async () => [await session(ann)],
   'a token': async () => [await token(ann)],
   'a cookie among made-up ones': async () => [
     madeUp(ann),
@@ -98,6 +110,21 @@ for (const [name, present] of Object.entries(combinations)) {
         )
     })
 }
+
+test('a presented token ends with every renewed token of its sign-in, also at a sign-in (S4, T7)', async () => {
+  for (const act of [
+    signOut,
+    (proof: Proof) => signIn(proof, 'stateful'),
+    (proof: Proof) => signIn(proof, 'stateless'),
+  ]) {
+    const first = await token(ann)
+    const second = await renewed(first)
+    const fresh = await act(together(await session(ann), first))
+    assert.ok(fresh.status < 300)
+    assert.deepEqual(await statuses(first, second), [401, 401])
+    assert.equal((await app.post('/token/renew', undefined, second)).status, 401)
+  }
+})
 
 test('a refused sign-in ends no session and no token (S3)', async () => {
   const cookie = await session(ann)
@@ -155,6 +182,26 @@ test('two Authorization fields do not authenticate a request, but a sign-out end
   assert.deepEqual(await statuses(one, two), [401, 401])
 })
 
+test('streams of the ended proofs end, and streams of other users stay open (Z5, S4)', async () => {
+  for (const act of [
+    signOut,
+    (proof: Proof) => signIn(proof, 'stateful'),
+    (proof: Proof) => signIn(proof, 'stateless'),
+  ]) {
+    const proofs = [await session(ann), await session(ben), await token(ann)]
+    const other = await EventReader.of(app.url, await session(ann))
+    const readers = await Promise.all(proofs.map((proof) => EventReader.of(app.url, proof)))
+    assert.ok((await act(together(...proofs))).status < 300)
+    for (const reader of readers) {
+      await reader.next('session-ended', 30_000)
+      await reader.ended()
+    }
+    await app.deliver({ to: ann, title: 'Still here' })
+    await other.next('created')
+    other[Symbol.dispose]()
+  }
+})
+
 test('a form on another site signs no user out, not even with credentials in its URL (C1)', async () => {
   const running = await session(ann)
   const page = { 'sec-fetch-site': 'same-site', origin: 'https://evil.bell.example' }
@@ -166,4 +213,15 @@ test('a form on another site signs no user out, not even with credentials in its
     assert.deepEqual([response.status, response.headers.getSetCookie()], [204, []])
   }
   assert.equal(await statusOf(running), 200)
+})
+
+test('50 sign-outs and uses at once of the same two sessions leave none alive (S5)', async () => {
+  const proofs = [await session(ann), await session(ann)]
+  const both = together(...proofs)
+  const acts = Array.from({ length: 50 }, (_, n) =>
+    n % 2 === 0 ? signOut(both) : app.get('/api/me', proofs[n % 4 === 1 ? 0 : 1]),
+  )
+  for (const response of await Promise.all(acts))
+    assert.ok([200, 204, 401].includes(response.status))
+  assert.deepEqual(await statuses(...proofs), [401, 401])
 })

@@ -127,6 +127,20 @@ for (const variant of inTurns(variants, { every: 2 })) {
     }
   })
 
+  test(`of one guess each at thousands of accounts from one address, 100 are evaluated, and then 100 an hour (${variant}, A10)`, async (t) => {
+    const address = newAddress()
+    const [accounts, hours] = process.env.SOAK === undefined ? [250, 1] : [10_000, 10]
+    const statuses: number[] = []
+    for (let n = 0; n < accounts; n++) {
+      statuses.push((await login(`one of many ${variant} ${n}`, wrong, address)).status)
+      app.pass((hours * 3_600 * second) / accounts)
+    }
+    const evaluated = statuses.filter((status) => status === 401).length
+    t.diagnostic(`${evaluated} of ${accounts} in ${hours} hours`)
+    assert.equal(statuses.filter((status) => status === 429).length, accounts - evaluated)
+    assert.ok(evaluated <= 100 + hours * 100 && evaluated > 50 + hours * 100, `${evaluated}`)
+  })
+
   test(`many sign-ins of one user at the same time with the right password all succeed (${variant})`, async () => {
     const ann = await app.user()
     const address = newAddress()
@@ -161,3 +175,28 @@ for (const variant of inTurns(variants, { every: 2 })) {
       assert.equal((await login(`friend ${variant} ${n}`, wrong, third)).status, 401)
   })
 }
+
+test('no header of a client gives it another address: 12 spoofed forms share one limit (A10, A11)', async (t) => {
+  const bare = await startTestService()
+  t.after(() => bare.stop())
+  const spoofs = (n: number): Record<string, string>[] => [
+    { 'x-forwarded-for': `198.18.3.${n}` },
+    { 'x-forwarded-for': `198.18.3.${n}:443` },
+    { 'x-forwarded-for': `198.18.3.${n}, 127.0.0.1` },
+    { 'x-forwarded-for': `::ffff:198.18.3.${n}` },
+    { 'x-forwarded-for': `2001:db8:${n}::1` },
+    { forwarded: `for=198.18.3.${n}` },
+    { forwarded: `for="[2001:db8:${n}::1]:443";proto=https` },
+    { forwarded: `for=198.18.3.${n}`, 'x-forwarded-for': `198.18.3.${n}` },
+    { 'x-real-ip': `198.18.3.${n}` },
+    { 'true-client-ip': `198.18.3.${n}`, 'cf-connecting-ip': `198.18.3.${n}` },
+    { 'x-client-ip': `198.18.3.${n}`, 'x-cluster-client-ip': `198.18.3.${n}` },
+    { 'x-forwarded': `for=198.18.3.${n}`, 'x-originating-ip': `198.18.3.${n}` },
+  ]
+  const guess = async (name: string, headers: Record<string, string>) =>
+    (await bare.post('/login', { username: name, password: wrong }, headers)).status
+  for (let n = 0; n < 100; n++)
+    assert.equal(await guess(`spoofed ${n}`, spoofs(n)[n % 12] ?? {}), 401, `guess ${n}`)
+  for (const [n, headers] of spoofs(200).entries())
+    assert.equal(await guess(`later ${n}`, headers), 429, JSON.stringify(headers))
+})

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { disableUser } from '../../../server/users/access/user-changes.store.ts'
+import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
@@ -65,11 +65,13 @@ test('a token of a session never outlives it, by its lifetime or by its idle tim
 })
 
 test('a request for a token uses the session, so the token ends with the idle timeout that begins there', async () => {
-  const session = await app.signIn(await app.user(), 'stateful')
-  app.pass(8 * minute - 5_000)
-  assert.equal(endOf(await tokenOf(session)), app.now() + 8 * minute)
-  app.pass(8 * minute - 5_000)
-  assert.ok(await isOpen(session))
+  for (let n = 0; n < 5; n++) {
+    const session = await app.signIn(await app.user(), 'stateful')
+    app.pass(8 * minute - 5_000)
+    assert.equal(endOf(await tokenOf(session)), app.now() + 8 * minute)
+    app.pass(8 * minute - 5_000)
+    assert.ok(await isOpen(session))
+  }
 })
 
 const ends: Record<
@@ -78,7 +80,21 @@ const ends: Record<
 > = {
   'a sign-out with the cookie': ({ session }) => app.post('/logout', undefined, session),
   'a sign-out with the token': ({ token }) => app.post('/logout', undefined, token),
+  'a stateful sign-in that replaces the session': ({ ann, session }) =>
+    app.post(
+      '/login',
+      { username: ann.username, password: ann.password, variant: 'stateful' },
+      session,
+    ),
+  'a stateless sign-in that replaces the session': ({ ann, session }) =>
+    app.post(
+      '/login',
+      { username: ann.username, password: ann.password, variant: 'stateless' },
+      session,
+    ),
   'disabling the user': ({ ann }) => app.store.write(disableUser, { userId: ann.id, ...end() }),
+  'a new password': ({ ann }) =>
+    app.store.write(setPassword, { userId: ann.id, passwordHash: 'hash', ...end() }),
 }
 for (const [name, act] of Object.entries(ends))
   test(`${name} ends the session, its tokens and their streams, and no other sign-in`, async () => {
@@ -120,4 +136,33 @@ test('a token of a sign-in gets a fresh token of that sign-in, as by /token/rene
   assert.equal((await app.post('/token/renew', undefined, fresh)).status, 200)
   await app.post('/logout', undefined, token)
   assert.equal(await isOpen(fresh), false)
+})
+
+test('no token without a valid proof, for a token of scope inbox, or for a page of another site', async () => {
+  const ann = await app.user()
+  const session = await app.signIn(ann, 'stateful')
+  assert.equal((await app.post('/api/me/token')).status, 401)
+  assert.equal((await app.post('/api/me/token', undefined, { cookie: 'carillon=x' })).status, 401)
+  assert.equal((await app.post('/api/me/token', undefined, await app.issueToken(ann))).status, 403)
+  const foreign = { ...session, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  assert.equal(
+    (await app.exchange('/api/me/token', { method: 'POST', fields: Object.entries(foreign) }))
+      .status,
+    403,
+  )
+})
+
+test('a session gets tokens while other requests end it; none of them outlives it', async () => {
+  for (let round = 0; round < 10; round++) {
+    const session = await app.signIn(await app.user(), 'stateful')
+    const requests = Array.from({ length: 4 }, () => app.post('/api/me/token', undefined, session))
+    const [, ...responses] = await Promise.all([
+      app.post('/logout', undefined, session),
+      ...requests,
+    ])
+    for (const { status, json } of responses)
+      if (status === 201)
+        assert.equal(await isOpen({ authorization: `Bearer ${json().data.token}` }), false)
+      else assert.equal(status, 401)
+  }
 })
