@@ -207,4 +207,22 @@ export function byKeyPromises(promise: PromiseOf): void {
     assert.equal(item?.title, 'new')
     assert.equal(await world.store.read(findKeyChange), undefined)
   })
+
+  promise(
+    'an undo of an archive-read leaves archived what a resolution archived again',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const act = actsOf(world, ann)
+      const ids = [await world.send(ann, 'resolved', { key: 'k' }), await world.send(ann, 'other')]
+      for (const id of ids) await act.read(id, 1)
+      await act.archiveRead(2)
+      await change(world, { kind: 'resolve', seconds: 3 })
+      assert.equal(await act.undo(4), 'done')
+      const archived = await world.list(ann, { status: 'archived' })
+      assert.deepEqual(
+        archived.map(({ title }) => title),
+        ['resolved'],
+      )
+    },
+  )
 }
