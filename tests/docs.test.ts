@@ -194,7 +194,7 @@ function environment(): NodeJS.ProcessEnv {
 
 async function startOnEmptyFolder(): Promise<Service> {
   const folder = new Folder()
-  // The one of a service that nobody has set up.
+  // A service without settings has this database.
   const env = { CARILLON_DATABASE_URL: 'sqlite:data/carillon.db' }
   const running = await CarillonProcess.ready(folder, { env })
   const stop = async () => {

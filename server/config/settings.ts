@@ -16,7 +16,7 @@ import {
 } from './values.ts'
 
 type Row = {
-  /** Its field in Config, unless the name says it, as CARILLON_PUBLIC_URL says `publicUrl`. */
+  /** Names the field of Config if the setting does not, as CARILLON_PUBLIC_URL names `publicUrl`. */
   key?: string
   /** A duration in milliseconds; its field ends with `Ms`. */
   isTime?: true

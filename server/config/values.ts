@@ -129,7 +129,7 @@ export function readPage(text: string): string {
   return page
 }
 
-/** This service gets five digits of a hash, and nobody on the network may change its answer. */
+/** The service at this URL gets five digits of a hash. The network must not change its answer. */
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)

@@ -186,7 +186,7 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
   return found
 }
 
-/** Other factors and sessions stay: nobody else has anything of the user. */
+/** Other factors and sessions stay, because no other person has any of the user's proofs. */
 export async function removeUnreadable(
   users: UserDependencies,
   factors: readonly SealedFactor[],

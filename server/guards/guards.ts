@@ -73,7 +73,10 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/** For what decides who can sign in: the sign-in or its confirmation is at most ten minutes old. */
+/**
+ * Guards what decides who can sign in: the sign-in or its confirmation must be at most ten minutes
+ * old.
+ */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',

@@ -52,7 +52,10 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** A client may request ten mails at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
-/** For account and client: 60 right sign-ins, then one in ten seconds. All are in the audit log. */
+/**
+ * From one client, an account may have 60 right sign-ins, then one in ten seconds. The audit log has
+ * all of them.
+ */
 const signInRate = { intervalMs: 10_000, burst: 60 }
 /** No limit for a one-time link: it works once, for an owner whose other ways are used up. */
 type LimitedMethod = 'password' | 'passkey' | 'provider'

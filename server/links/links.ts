@@ -87,7 +87,7 @@ function notFirst() {
   )
 }
 
-/** Its duration reveals nothing, since it compares hashes of 32 random bytes. */
+/** The duration reveals nothing, because the call compares hashes of 32 random bytes. */
 export async function findLiveLink(
   { store, now }: UserDependencies,
   token: string,

@@ -179,7 +179,7 @@ export class Live {
     this.#reading.add(subscription)
   }
 
-  /** As fast as the client reads. Then the stream is live, without a gap (N4). */
+  /** Sends as fast as the client reads. Then the stream is live, without a gap (N4). */
   async #catchUp(subscription: Subscription, stream: LiveStream): Promise<void> {
     const { userId, inboxTag } = subscription
     try {

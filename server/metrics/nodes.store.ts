@@ -9,7 +9,7 @@ export type NodeFacts = {
 }
 export type Held = { userId: string; streams: number }
 
-/** A process silent for so long was killed. */
+/** A process that was silent for this long was killed. */
 export const nodeLivesMs = 6 * 60_000
 
 /** Also removes rows of killed processes. */

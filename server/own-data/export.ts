@@ -61,7 +61,7 @@ const placeMs = 30_000
 export class Exports {
   readonly #running = new Set<{ userId: string; since: number; response: ServerResponse }>()
 
-  /** Its client may be as slow as a stream's. */
+  /** The client of an export may read as slowly as that of a stream. */
   begin(userId: string, response: ServerResponse, since: number): void {
     const running = this.#running
     const own = running.values().find((one) => one.userId === userId)

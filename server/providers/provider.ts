@@ -27,7 +27,7 @@ const maxWaiting = 50
 /** Core, section 2. */
 const subjectShape = /^[\x20-\x7e]{1,255}$/
 const clockToleranceSeconds = 60
-/** The factor may have been proved there so long ago. */
+/** At most this long ago, the user proved the factor at the provider. */
 const factorMaxAgeSeconds = 3_600
 
 export class Provider {

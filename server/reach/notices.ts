@@ -24,7 +24,7 @@ import type { Outbox } from './outbox.ts'
 type Texts = TextsOf<'service'>['notices']
 type NoticeKind = keyof Texts['titles']
 
-/** A response waits at most so long for its notice. */
+/** A response waits at most this long for its notice. */
 const maxDelayMs = 250
 export type Notice = {
   title: string

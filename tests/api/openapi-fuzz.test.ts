@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
+import { anyCharacter } from '../support/any-character.ts'
 import {
   type Described,
   DescribedApi,
@@ -44,7 +45,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
 }
 
 const junkText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.constantFrom(
     '',
     '\0',
@@ -211,7 +212,7 @@ const bodyOf = ({ operation: { requestBody } }: Described): fc.Arbitrary<string 
       arbitrary: json.map((value) => JSON.stringify(value)),
     },
     { weight: requestBody === undefined ? 5 : 1, arbitrary: fc.constant(undefined) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
   )
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 /**
- * A unit of `fc.string`: any character, and no half of a surrogate pair. To make that of
- * fast-check, 'binary', takes four seconds in each process.
+ * A unit of `fc.string`: any character, and no half of a surrogate pair. The unit 'binary' of
+ * fast-check takes four seconds of processor time in each process.
  */
 export const anyCharacter: fc.Arbitrary<string> = fc
   .oneof(

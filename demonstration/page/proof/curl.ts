@@ -26,7 +26,7 @@ export function addressOf({ request }: Exchange, page: string, base: string): st
   return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href
 }
 
-/** As curl's configuration file has it. No value has a line break. */
+/** Quotes a text as curl's configuration file does. No value has a line break. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -204,8 +204,8 @@ export function passkeyNames({ id, username, email, displayName }: User): {
 }
 
 /**
- * For password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since password managers
- * hide all others. Null if the service can have none.
+ * All passkeys of a user, because password managers hide those that are not listed (WebAuthn Level
+ * 3, section 5.1.10). Null if the service can have none.
  */
 export function knownPasskeys(
   needs: FactorNeeds,

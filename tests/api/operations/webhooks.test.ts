@@ -67,6 +67,11 @@ async function receiver(t: { after: (stop: () => void) => void }): Promise<Webho
   return started
 }
 
+async function rowsFor(webhook: string) {
+  const rows = await app.store.read(listOutbox, { limit: 1_000 })
+  return rows.filter(({ target }) => target === webhook)
+}
+
 test('what is unread after the time of the application is sent once, signed, in the language of its reader', async (t) => {
   const to = await receiver(t)
   const { add, send, proof, externalId } = await application()
@@ -116,10 +121,7 @@ test('what is read before the first request is not in it, and a request that is 
     unreadAfter: 5,
   })
   const untilTried = (tries: number) =>
-    untilSo(async () => {
-      const rows = await app.store.read(listOutbox, { limit: 1_000 })
-      return rows.some((row) => row.target === webhook && row.tries === tries)
-    })
+    untilSo(async () => (await rowsFor(webhook)).some((row) => row.tries === tries))
   const idsIn = ({ event }: Received) => event.data.items.map((item: { id: string }) => item.id)
   const { id: one } = await send('One')
   const { id: two } = await send('Two')
@@ -287,13 +289,9 @@ test('while a webhook fails, what waits for it is not touched, and a test is sen
     const { userId } = await send('Hi', { recipients: [{ externalId }] })
     assert.equal((await app.delete(`/api/users/${userId}`, proof)).status, 204)
   }
-  const rows = async () => {
-    const all = await app.store.read(listOutbox, { limit: 1_000 })
-    return all.filter(({ target }) => target === id)
-  }
   await erase('first')
   await to.next()
-  await untilSo(async () => (await rows()).some(({ tries }) => tries === 1))
+  await untilSo(async () => (await rowsFor(id)).some(({ tries }) => tries === 1))
   // A text of the application makes no event a test.
   await erase('webhook.test')
   const trial = { id: newOrderedId(app.now()), webhook: { id, isRead: 0 }, at: app.now() }
@@ -303,7 +301,7 @@ test('while a webhook fails, what waits for it is not touched, and a test is sen
     to.received.map(({ event }) => event.type),
     ['user.erased', 'webhook.test'],
   )
-  assert.ok((await rows()).some(({ tries, holder }) => tries === 0 && holder === null))
+  assert.ok((await rowsFor(id)).some(({ tries, holder }) => tries === 0 && holder === null))
 })
 
 test('an application sees and changes its own webhooks, with the scope webhooks', async () => {
@@ -330,15 +328,11 @@ test('an event that is given up after a day is no entry of the audit log', async
   to.answer = (_, response) => response.writeHead(500).end()
   const { add, send, proof } = await application()
   const { id } = await add({ url: to.url, events: ['notification.created'] })
-  const rows = async () => {
-    const all = await app.store.read(listOutbox, { limit: 1_000 })
-    return all.filter(({ target }) => target === id)
-  }
   await send('Hi')
   await to.next()
-  await untilSo(async () => (await rows()).some(({ tries }) => tries === 1))
+  await untilSo(async () => (await rowsFor(id)).some(({ tries }) => tries === 1))
   app.pass(24 * 3_600_000)
-  await untilSo(async () => (await rows()).length === 0)
+  await untilSo(async () => (await rowsFor(id)).length === 0)
   const entries = await app.store.read(listAudit, { limit: 100 })
   assert.ok(!entries.some(({ event }) => event === 'send-given-up'))
   const [listed] = (await app.get('/api/webhooks', proof)).json().data.items

@@ -1,25 +1,23 @@
 // `carillon explain`: what happened to one notification, as lines and as JSON.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { readConfig } from '../../../server/config/read.ts'
-import { at, isoAt, newId, World } from '../../../server/contract/world.ts'
+import { at, isoAt, newId } from '../../../server/contract/world.ts'
 import { beginKeyChange } from '../../../server/delivery/by-key.store.ts'
 import { archiveRead } from '../../../server/inbox/bulk/bulk.store.ts'
 import { markRead, remove } from '../../../server/inbox/marks.store.ts'
-import { openStore } from '../../../server/open-store.ts'
 import { changePreferences } from '../../../server/preferences/preferences.store.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
 
 const commandLine = new CommandLine()
 after(() => commandLine[Symbol.asyncDispose]())
 
-test('an operator learns what happened to a notification', async (t) => {
+test('an operator learns what happened to a notification', async () => {
   using folder = new Folder()
   const url = `sqlite:${folder.file('carillon.db')}`
-  const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
-  t.after(() => store.close())
-  const world = await World.on(store)
+  await using opened = await openWorld(url)
+  const { store, world } = opened
   const ann = await world.addUser('ann')
   const ben = await world.addUser('ben')
   const id = await world.send(ann, 'A secret title', { at: at(1) })

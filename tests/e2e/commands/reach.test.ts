@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { iso } from '../../../server/basics/clock.ts'
-import { readConfig } from '../../../server/config/read.ts'
-import { World } from '../../../server/contract/world.ts'
 import { markRead } from '../../../server/inbox/marks.store.ts'
-import { openStore } from '../../../server/open-store.ts'
 import { changePreferences } from '../../../server/preferences/preferences.store.ts'
 import { listOutbox } from '../../../server/reach/outbox.store.ts'
 import { noteRefusal } from '../../../server/reach/refusals.store.ts'
 import { dueReminders } from '../../../server/reach/timers/decision.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
@@ -25,9 +23,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
     const url = database?.url ?? `sqlite:${folder.file('carillon.db')}`
-    const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
-    t.after(() => store.close())
-    const world = await World.on(store)
+    await using opened = await openWorld(url)
+    const { store, world } = opened
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
     const began = Date.now() - 60 * minute

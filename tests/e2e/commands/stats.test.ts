@@ -1,11 +1,9 @@
 // `carillon stats`: what a database holds, how it grows and whom it belongs to, on both engines.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { readConfig } from '../../../server/config/read.ts'
-import { World } from '../../../server/contract/world.ts'
 import { addHourly } from '../../../server/metrics/hourly.store.ts'
 import { putNode } from '../../../server/metrics/nodes.store.ts'
-import { openStore } from '../../../server/open-store.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
@@ -19,9 +17,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
     const url = database?.url ?? `sqlite:${folder.file('carillon.db')}`
-    const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
-    t.after(() => store.close())
-    const world = await World.on(store)
+    await using opened = await openWorld(url)
+    const { store, world } = opened
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
     for (const to of [[ann], [ann, ben], [ann]]) await world.deliver({ to })

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { readConfig } from '../../../server/config/read.ts'
-import { World } from '../../../server/contract/world.ts'
-import { openStore } from '../../../server/open-store.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
 import { carillon, Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
@@ -16,11 +14,11 @@ after(() => commandLine[Symbol.asyncDispose]())
 /** A database with some notifications, and its backup. */
 async function served(folder: Folder) {
   const url = `sqlite:${folder.file('carillon.db')}`
-  const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
-  const world = await World.on(store)
-  const people = await world.addUsers(3)
-  await world.deliver({ to: people })
-  await store.close()
+  {
+    await using opened = await openWorld(url)
+    const people = await opened.world.addUsers(3)
+    await opened.world.deliver({ to: people })
+  }
   for (const name of ['backups', 'tmp']) mkdirSync(folder.file(name))
   const env = {
     CARILLON_DATABASE_URL: url,

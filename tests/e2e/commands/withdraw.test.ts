@@ -2,22 +2,20 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
-import { readConfig } from '../../../server/config/read.ts'
-import { newId, World } from '../../../server/contract/world.ts'
+import { newId } from '../../../server/contract/world.ts'
 import { Deliveries } from '../../../server/delivery/deliver.ts'
-import { openStore } from '../../../server/open-store.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
 
 const commandLine = new CommandLine()
 after(() => commandLine[Symbol.asyncDispose]())
 
-test('an operator takes back a delivery, and what a producer sent in some time', async (t) => {
+test('an operator takes back a delivery, and what a producer sent in some time', async () => {
   using folder = new Folder()
   const url = `sqlite:${folder.file('carillon.db')}`
-  const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
-  t.after(() => store.close())
-  const world = await World.on(store)
+  await using opened = await openWorld(url)
+  const { store, world } = opened
   const ann = await world.addUser('ann')
   const ben = await world.addUser('ben')
   const started = Date.now()

@@ -6,14 +6,13 @@ import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId, newOrderedId } from '../../../server/basics/ids.ts'
-import { readDatabaseUrl } from '../../../server/config/database-url.ts'
 import { recount } from '../../../server/contract/random/random.ts'
-import { at, isoAt, type Person, World } from '../../../server/contract/world.ts'
+import { at, isoAt, type Person, type World } from '../../../server/contract/world.ts'
 import { beginKeyChange, findKeyChange } from '../../../server/delivery/by-key.store.ts'
 import { changesSince } from '../../../server/inbox/inbox.store.ts'
 import { snooze } from '../../../server/inbox/marks.store.ts'
 import { contentOf } from '../../../server/inbox/notification-json.ts'
-import { openStore } from '../../../server/open-store.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { hasNoClients, newDatabase } from '../../support/postgres.ts'
 import { CarillonProcess, Folder, settingsFor } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
@@ -30,11 +29,6 @@ const limits = {
 /** `areGone`: whether the connections of a killed process have ended. */
 type Place = { folder: Folder; url: string; inboxes: number; areGone?: () => Promise<boolean> }
 type Sent = { person: Person; ids: Map<string, string> }
-
-async function openWorld(url: string) {
-  const { store } = await openStore(readDatabaseUrl(url))
-  return { store, world: await World.on(store), [Symbol.asyncDispose]: () => store.close() }
-}
 
 /**
  * Each person gets 20 expired ones, 20 old ones, 60 new ones, one with a key, and one whose snooze

@@ -7,13 +7,12 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { createCarillon } from '../../../client/carillon-client.ts'
-import { readDatabaseUrl } from '../../../server/config/database-url.ts'
 import { Follower } from '../../../server/contract/random/follower.ts'
-import { at, World } from '../../../server/contract/world.ts'
+import { at } from '../../../server/contract/world.ts'
 import { readCounts } from '../../../server/inbox/inbox.store.ts'
-import { openStore } from '../../../server/open-store.ts'
 import { findUserByUsername } from '../../../server/users/users.store.ts'
 import { freePort } from '../../support/network/free-port.ts'
+import { openWorld } from '../../support/open-world.ts'
 import { hasNoClients, newDatabase } from '../../support/postgres.ts'
 import {
   CarillonProcess,
@@ -52,11 +51,6 @@ async function newPlace(t: TestContext, engine: 'SQLite' | 'PostgreSQL'): Promis
   t.after(drop)
   const areGone = () => hasNoClients(url)
   return { folder, url, env: { ...env, CARILLON_DATABASE_URL: url }, areGone }
-}
-
-async function openWorld(url: string) {
-  const { store } = await openStore(readDatabaseUrl(url))
-  return { store, world: await World.on(store), [Symbol.asyncDispose]: () => store.close() }
 }
 
 async function fill(url: string, username: string): Promise<void> {

@@ -308,7 +308,7 @@ export const texts = (plurals: Plurals) => ({
         'If that was not you, do not open it. Someone knows your password: choose a new one.',
       ],
     }),
-    /** Its subject quotes no sender. */
+    /** The subject of this mail quotes no sender. */
     unread: {
       subject: (count: number, service: string) =>
         `${plurals({ one: '# unread notification', other: '# unread notifications' })(count)} (${service})`,
