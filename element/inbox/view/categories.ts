@@ -8,6 +8,7 @@ export class Categories {
   readonly #onChange: () => void
   #client: Carillon | undefined
   #requested = new Set<unknown>()
+  #saved: Promise<unknown> = Promise.resolve()
 
   constructor(onChange: () => void) {
     this.#onChange = onChange
@@ -30,14 +31,27 @@ export class Categories {
       : undefined
   }
 
+  /** Displayed at once. A change waits for the one before, so that an undo is the last. */
   async mute(name: string, mutedUntil: 'forever' | null): Promise<void> {
-    await this.#client?.inbox.setPreferences({ categories: { [name]: { mutedUntil } } })
-    await this.#load()
+    const known = this.known.get(name)
+    if (known) this.#display(new Map(this.known).set(name, { ...known, mutedUntil }))
+    const save = () =>
+      this.#client?.inbox.setPreferences({ categories: { [name]: { mutedUntil } } })
+    this.#saved = this.#saved.then(save, save)
+    // After a failure, the server says what is so.
+    await this.#saved.catch(async (error) => {
+      await this.#load()
+      throw error
+    })
   }
 
   async #load(): Promise<void> {
     const { categories = {} } = (await this.#client?.inbox.preferences()) ?? {}
-    this.known = new Map(Object.entries(categories))
+    this.#display(new Map(Object.entries(categories)))
+  }
+
+  #display(known: typeof this.known): void {
+    this.known = known
     this.#onChange()
   }
 }

@@ -233,10 +233,9 @@ export class InboxView implements ReactiveController {
       before.renderer !== renderer ||
       before.categories !== categories
     ) {
-      const times = before?.strings === strings ? before.times : timesOf(strings.locale)
-      this.#context = { strings, times, renderer, categories }
+      this.#context = { strings, times: timesOf(strings.locale), renderer, categories }
     }
-    if (this.#source.client && items.length) this.#categories.need(items, this.#source.client)
+    if (this.#source.client) this.#categories.need(items, this.#source.client)
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
     const context = this.#context as ItemContext
     this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context })
