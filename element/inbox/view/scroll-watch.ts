@@ -23,12 +23,11 @@ export class ScrollWatch {
     const top = list?.firstElementChild
     if (!list || !top) return
     this.#atTop = new IntersectionObserver((entries) => {
-      for (const { isIntersecting, boundingClientRect } of entries) {
-        const visibleTop = Math.max(0, list.getBoundingClientRect().top)
-        // A list without a width is not displayed.
-        this.isScrolled =
-          !isIntersecting && boundingClientRect.width > 0 && boundingClientRect.top < visibleTop
-      }
+      // Both as they are now: what an entry says may be older than a move of the page.
+      const { top: y, width } = top.getBoundingClientRect()
+      const visibleTop = Math.max(0, list.getBoundingClientRect().top)
+      // A list without a width is not displayed.
+      this.isScrolled = !entries.at(-1)?.isIntersecting && width > 0 && y < visibleTop
       this.#on.top()
     })
     this.#atTop.observe(top)

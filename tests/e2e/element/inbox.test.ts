@@ -294,9 +294,9 @@ test('an item shows what the sender gave, in the language of the user, and its c
   assert.equal(await item.locator('img').getAttribute('src'), '/faces/ben.png')
   const choose = async (name: string) => {
     await item.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name }).click()
+    await page.getByRole('menuitem', { name: `${name} Builds`, exact: true }).click()
   }
-  await choose('Mute this category Builds')
+  await choose('Mute this category')
   await page.getByText('Category muted', { exact: true }).waitFor()
   await choose('Unmute this category')
   await choose('Mute this category')
@@ -464,6 +464,32 @@ test('a window that is taller than the first page gets the next one, however lat
   await page.waitForTimeout(400)
   first.resolve()
   await articles(page).nth(20).waitFor()
+})
+
+test('a list that moves down while the page loads is not taken for a scrolled one: what arrives is displayed', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open('<main></main>')
+  await page.evaluate(() => {
+    const above = document.body.firstElementChild as HTMLElement
+    above.style.height = '2000px'
+    // What an entry says is older than this move.
+    const moving =
+      (observe: IntersectionObserverCallback): IntersectionObserverCallback =>
+      (entries, observer) => {
+        above.style.height = '3000px'
+        observe(entries, observer)
+      }
+    window.IntersectionObserver = class extends IntersectionObserver {
+      constructor(observe: IntersectionObserverCallback, options?: IntersectionObserverInit) {
+        super(moving(observe), options)
+      }
+    }
+    document.body.append(document.createElement('carillon-inbox'))
+  })
+  await page.getByRole('article', { name: 'Number 1' }).waitFor()
+  await page.waitForFunction(() => document.body.clientHeight > 3000)
+  await service.deliver({ to: user, title: 'Another' })
+  await page.getByRole('article', { name: 'Another' }).waitFor()
 })
 
 test('what arrives while the reader has scrolled waits behind a button, and moves nothing', async () => {
