@@ -8,7 +8,7 @@ import { isTest } from './product-files.ts'
 const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_000,
-  element: 36_000,
+  element: 36_050,
   pages: 40_300,
   server: 365_600,
 }
