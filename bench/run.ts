@@ -60,8 +60,8 @@ const plot = new URL('./results.svg', import.meta.url)
 
 const help = `npm run bench [-- [scenario ...] [--before DIR] [--rounds N] [--seconds S] [--small]]
 
-Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md
-and its plot.
+Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md;
+one of "limits" also writes its plot, bench/results.svg.
 Traffic goes to 127.0.0.1 only. Files go to data/ and are removed.
 
 ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join('\n')}
@@ -124,16 +124,16 @@ async function runAll(): Promise<void> {
     results.push(result)
   }
   console.log(`\n${summary(results)}`)
-  const isWhole =
-    positionals.length === 0 &&
-    values.rounds === undefined &&
-    seconds === undefined &&
-    !values.small
-  if (!isWhole)
+  const isUsual = values.rounds === undefined && seconds === undefined && !values.small
+  const plotted = results.find(({ scenario }) => scenario === limits.name)
+  if (isUsual && plotted !== undefined) {
+    writeFileSync(plot, plotOf(plotted.rows, checkouts.map(commitOf)))
+    console.log('Written to bench/results.svg')
+  }
+  if (!isUsual || positionals.length > 0)
     return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
   writeFileSync(page, asPage(results, machine))
-  writeFileSync(plot, plotOf(results.find(({ scenario }) => scenario === limits.name)?.rows ?? []))
-  console.log('Written to bench/RESULTS.md and bench/results.svg')
+  console.log('Written to bench/RESULTS.md')
 }
 
 function commitOf({ name, root }: Checkout): Fact {

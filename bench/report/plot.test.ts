@@ -15,10 +15,14 @@ test('each row has a bar for its limit and one for each checkout, as long as its
   const before = [
     row({ what: 'list <b> & "c"', of: [5, 5, 5], floor: [40, 40, 40], figure, as: asRate }),
   ]
-  const svg = plotOf([
-    ...besideBefore(now, before),
-    row({ what: 'without a limit', of: [1], figure, as: asRate }),
-  ])
+  const withoutLimit = row({ what: 'without a limit', of: [1], figure, as: asRate })
+  const svg = plotOf(
+    [...besideBefore(now, before), withoutLimit],
+    [
+      ['now', '1a2b of 2026-11-30'],
+      ['before', '3c4d of 2026-11-23'],
+    ],
+  )
   const bars = [
     ...svg.matchAll(
       /<rect class="(\w+)" x="16" y="\d+" width="([\d.]+)".*?<text .*?>(.*?)<\/text>/g,
@@ -34,4 +38,5 @@ test('each row has a bar for its limit and one for each checkout, as long as its
   )
   assert.match(svg, /list &lt;b> &amp; "c"/)
   assert.doesNotMatch(svg, /without a limit/)
+  assert.match(svg, /now: 1a2b of 2026-11-30; before: 3c4d of 2026-11-23/)
 })

@@ -1,5 +1,6 @@
 // Draws the plot at the top of the results: how near each row comes to its limit, with one bar for
 // each checkout. The SVG follows the reader's system, light or dark.
+import type { Fact } from './machine.ts'
 import { median } from './rounds.ts'
 import type { Row } from './table.ts'
 
@@ -14,8 +15,8 @@ const groupGap = 14
 const labelHeight = 18
 const aboveRows = 30
 
-/** Leaves out the rows without a limit. */
-export function plotOf(rows: readonly Row[]): string {
+/** Leaves out the rows without a limit. `checkouts`: the name and the commit of each. */
+export function plotOf(rows: readonly Row[], checkouts: readonly Fact[]): string {
   let y = aboveRows
   const groups: string[] = []
   for (const row of rows) {
@@ -28,6 +29,9 @@ export function plotOf(rows: readonly Row[]): string {
     }
     y += groupGap
   }
+  const commits = checkouts.map(([name, commit]) => `${name}: ${commit}`).join('; ')
+  groups.push(`<text x="${left}" y="${y + 6}">${escaped(commits)}</text>`)
+  y += labelHeight
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" role="img">
 <title>What was measured, beside what kernel and disk allow</title>
 <style>
