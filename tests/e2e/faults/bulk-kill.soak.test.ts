@@ -1,6 +1,6 @@
 // A kill interrupts a mark of a large inbox as read, or its undo: counts, lists, events and the
 // open list of a client agree afterwards, and the repeated request completes the act. SOAK=1 kills
-// 100 times on each engine.
+// 100 times on each engine, in five inboxes.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
@@ -24,7 +24,8 @@ import { untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
-const rounds = process.env.SOAK === undefined ? 4 : 100
+const inboxes = process.env.SOAK === undefined ? 1 : 5
+const rounds = process.env.SOAK === undefined ? 4 : 20
 const size = process.env.SOAK === undefined ? 5_000 : 100_000
 
 /** `areGone`: whether the connections of a killed process have ended. */
@@ -140,6 +141,7 @@ async function killDuringBulkActs(place: Place): Promise<void> {
 }
 
 for (const engine of ['SQLite', 'PostgreSQL'] as const)
-  test(`killed ${rounds} times during a read-all of ${size} and its undo, the service and its clients agree, on ${engine}`, async (t) => {
-    await killDuringBulkActs(await newPlace(t, engine))
-  })
+  for (let inbox = 1; inbox <= inboxes; inbox++)
+    test(`killed ${rounds} times during a read-all of ${size} and its undo, the service and its clients agree, on ${engine}, inbox ${inbox}`, async (t) => {
+      await killDuringBulkActs(await newPlace(t, engine))
+    })
