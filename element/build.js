@@ -48,8 +48,7 @@ function assets() {
 }
 
 /**
- * Bundles all scripts, each with the chunks that it may load, the entry first. A hash of the
- * content is in each name.
+ * Bundles all scripts, each with the chunks that it may load, the entry first.
  * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`,
  * `page.css`
  */

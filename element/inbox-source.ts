@@ -115,7 +115,7 @@ export class InboxSource implements ReactiveController {
     this.#host.dispatchEvent(new CustomEvent('carillon-change', change))
   }
 
-  /** Closes notifications of the system about what was read elsewhere. Only a browser that displays them asks the client. */
+  /** Closes notifications of the system about what was read elsewhere. */
   #tidy(snapshot: InboxSnapshot): void {
     if (globalThis.Notification?.permission !== 'granted') return
     const { push } = this.client ?? {}

@@ -1,4 +1,4 @@
-// The time of a notification as text: how long ago ("5 minutes ago"), then a date; and the complete date and time.
+// The time of a notification as text.
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
@@ -49,9 +49,7 @@ export function timesOf(locale: string) {
       const text = days < 2 ? ago.format(-Math.max(days, 0), 'day') : dated.format(at)
       return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
     },
-    /**
-     * Writes a time in the future: with the day of the week if it is near, otherwise with the date.
-     */
+    /** Writes a time in the future. */
     moment(at: number, now: number): string {
       const days = midnightsBetween(at, now)
       if (Number.isNaN(days)) return ''

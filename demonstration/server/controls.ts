@@ -51,12 +51,11 @@ const token = text(1, 4_000, { pattern: '^[ -~]*$' })
 const path = text(1, 200, { pattern: '^(service|other-server|servers)/[\\w/-]+$' })
 
 export const controls = {
-  /** Moves the clock forward, 35 days at most. */
   advance: control(seconds(1, 35 * 24 * 3_600), async (world, wanted) => {
     world.state.offsetMs += wanted.seconds * 1_000
   }),
 
-  /** The database is away, for 10 seconds at most; 0 ends it. */
+  /** 0 seconds end the outage. */
   outage: control(seconds(0, 10), async (world, wanted) => {
     world.state.outageEndsAt = world.options.wall() + wanted.seconds * 1_000
   }),
@@ -66,7 +65,6 @@ export const controls = {
     await world.service.deliveries.deliver('demonstration', request)
   }),
 
-  /** Copies the cookie of this request, and the `token`. */
   steal: control(object({ token: optional(token) }), async (world, wanted, raw) => {
     const { cookie } = world.options.cookies
     world.stolen.session = sessionSecret(raw.headers.cookie, cookie.name) ?? undefined

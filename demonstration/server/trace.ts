@@ -49,7 +49,6 @@ export function noted<Result>(name: string, run: () => Result, more: Partial<Ste
   return result
 }
 
-/** Names Ed25519, and the key that was just found. */
 function nameSignature(step: Step, before: readonly Step[]): void {
   const { kid } = before.findLast(({ name }) => name === 'keys.find') ?? {}
   const detail = step.detail === 'found' ? 'valid' : 'invalid'

@@ -31,7 +31,6 @@ export class Body {
   }
 }
 
-/** Copies what arrives, also if nothing reads it. */
 export function copyOfBody(request: IncomingMessage): Body {
   const body = new Body()
   const { push } = request

@@ -42,7 +42,6 @@ export type Way = {
   fieldsOf: (address: string, by: Passed['by']) => Readonly<Record<string, string>>
 }
 
-/** How far ahead the clock is, and when the database returns. */
 type State = { offsetMs: number; outageEndsAt: number }
 export type ComposedService = Awaited<ReturnType<typeof composeService>>
 /** `path`: as the world's service sees it. */

@@ -60,7 +60,7 @@ if (linkToken !== undefined) history.replaceState(null, '', '#factors')
 const link = linkToken === undefined ? {} : { link: { link: linkToken } }
 const place = { root, pages, passwordMinLength: Number(passwordMin), offered, ...link }
 
-/** How long sections may arrive, in milliseconds. */
+/** How long sections may arrive. */
 const arrivalMs = 10_000
 
 class AccountFrame extends PageFrame {
@@ -168,7 +168,6 @@ class AccountFrame extends PageFrame {
     this.#showTarget()
   }
 
-  /** Scrolls to the target, also if its section displays it only now. */
   #showTarget(): void {
     // "Skip to the content" is around this element.
     const found =

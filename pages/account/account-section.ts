@@ -33,10 +33,7 @@ export type Account = {
   link?: { link: string }
   /** Counts how often the page has read its data again. */
   revision: number
-  /**
-   * `path`: such as `api/me`. If it needs a recent sign-in, a dialog confirms it, and it is sent
-   * again.
-   */
+  /** `path`: such as `api/me`. */
   send<Data = undefined>(path: string, sending?: Sending): Promise<Data>
   refresh(): Promise<void>
   /** Call it after a change of name or language. */
@@ -133,7 +130,7 @@ export abstract class AccountSection extends PageElement {
       : faultOf(failure, this.account)
   }
 
-  /** `3 days ago`; the pointer shows the exact time. */
+  /** `3 days ago`. */
   protected roughly(at: string, text: (time: string) => string): TemplateResult {
     const { times } = this.account
     return html`<span title=${times.absolute(at)}>${text(times.relative(at, Date.now()))}</span>`
@@ -203,7 +200,6 @@ export abstract class AccountSection extends PageElement {
 <p class="hint" id="${id}-hint">${factors.nameHint}</p></div>`
   }
 
-  /** `action`: the text of its button, if there is something to do. */
   protected panelEnd(action?: string): TemplateResult {
     return html`${this.outcome()}
 <p class="buttons">${action && html`<button class="primary" aria-disabled=${this.isBusy}>${action}</button>`}

@@ -11,7 +11,7 @@ const field = document.querySelector('#category-field') as HTMLElement
 const select = document.querySelector('#category') as HTMLSelectElement
 const parameter = 'category'
 
-/** The pause in milliseconds: many notifications may arrive at once. */
+/** Many notifications may arrive at once. */
 const loadMs = 250
 let timer: ReturnType<typeof setTimeout> | undefined
 

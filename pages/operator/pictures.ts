@@ -9,7 +9,7 @@ const laneHeight = 14
 const heatDays = 28
 const cell = 14
 
-/** Signs in the row above the lanes: changes of the password or a factor, refusals, "That was not me". */
+/** Entries of the audit log that have a sign above the lanes. */
 const marked = /password|factor|passkey|refused|disowned/
 const wrong = /refused|disowned/
 

@@ -6,7 +6,6 @@ import { send } from '../account/requests.ts'
 import { beginWatch, cookieFault } from './cookies.ts'
 
 const page = document.querySelector('#sign-in') as HTMLElement
-/** Sentences and places, from the server. */
 const { root = '', next = '', ...sentences } = page.dataset
 const forms = [...page.querySelectorAll<HTMLFormElement>('form:not(.leave)')]
 const timeoutMs = 10_000
@@ -112,7 +111,10 @@ function goOn(): void {
   location.assign(withFragment(next))
 }
 
-/** The field of the name offers the passkeys of this browser, as it offers passwords. What fails before the user chooses one is not said. */
+/**
+ * The field of the name offers the passkeys of this browser. What fails before the user chooses one
+ * is not said.
+ */
 async function offerAutofill(): Promise<void> {
   endAutofill()
   // On a host that can have no passkeys, the field does not say so.

@@ -49,7 +49,6 @@ export function theftsIn({ stolen, signOut }: Measured): Theft[] {
   ]
 }
 
-/** 0 for a refused copy, otherwise as long as its token says. */
 function secondsOf(exchange: Exchange | undefined): number {
   return exchange && statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }

@@ -25,7 +25,6 @@ export { handOver } from './loaded.ts'
 
 const clockMs = 30_000
 const defaultLimit = 20
-/** One for all lists of a page. */
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
 
@@ -156,7 +155,7 @@ export class InboxView implements ReactiveController {
     </div>`
   }
 
-  /** Counts, below a category, as far as the open lists show. */
+  /** With a category, only the open lists count. */
   get #hasUnread(): boolean {
     const { unread = 0, items = [], newer = [] } = this.#marked?.getSnapshot() ?? {}
     if (!this.#isPart || !unread) return unread > 0

@@ -1,4 +1,4 @@
-// Opens a notification, and follows its link: which ones, and how.
+// Opens a notification, and follows its link.
 import type { Notification } from 'carillon-client'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 

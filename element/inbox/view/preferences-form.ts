@@ -1,5 +1,4 @@
-// The form of the preferences, in the sheet of the element and on the account page of the service: a row for a category, and columns for the inbox,
-// mails and push; below it the hours.
+// The form of the preferences, in the sheet of the element and on the account page of the service.
 import type { MailRule, Preferences, PreferencesChange } from 'carillon-client'
 import type * as Lit from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'

@@ -32,7 +32,6 @@ export class PushEntry {
     )
   }
 
-  /** None where it is not possible. */
   entries(): Entry[] {
     const { push: texts } = this.#source.strings
     if (this.#state === 'unsupported') return []

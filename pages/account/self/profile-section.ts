@@ -59,7 +59,6 @@ ${isRefused ? html`<p class="fault" id="profile-fault" role="alert">${profile.na
   }
 }
 
-/** A reader finds the own language by its own name. */
 function ownNameOf(tag: string): string {
   const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)
