@@ -54,9 +54,9 @@ export type Inbox = {
   counts(options?: CallOptions): Promise<wire.Counts>
   /** `GET /api/notifications/:id`. */
   get(id: string, options?: CallOptions): Promise<wire.Notification>
-  /** `PATCH /api/notifications/:id/read`: marks it read. */
+  /** `PATCH /api/notifications/:id/read`. */
   read(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/unread`: marks it unread, until the next `readAll`, and puts it back into the list. */
+  /** `PATCH /api/notifications/:id/unread`: marks it unread and puts it back into the list. */
   markUnread(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. */
   archive(id: string, options?: CallOptions): Promise<void>
@@ -90,9 +90,9 @@ export type Inbox = {
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<wire.Changes>
-  /** `GET /api/me/preferences`: what is muted. */
+  /** `GET /api/me/preferences`. */
   preferences(options?: CallOptions): Promise<wire.Preferences>
-  /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
+  /** `PUT /api/me/preferences`: a mute holds for later arrivals. Throws CONFLICT if mandatory. */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each once and in order, from `since` or from now

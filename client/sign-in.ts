@@ -38,7 +38,7 @@ export type SignIn = {
   ): Promise<wire.StatefulLogin | wire.StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<wire.Restricted>
-  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is, which is no error. */
+  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is. */
   me(options?: CallOptions): Promise<wire.Me | null>
   /**
    * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that the `auth` function

@@ -25,9 +25,7 @@ let badge: Promise<typeof import('./title-badge.ts')> | undefined
 
 export type Tab = 'inbox' | 'unread' | 'archived' | 'snoozed'
 
-/**
- * The highest `seq` that a client announced: several elements of a page announce an arrival once.
- */
+/** The highest `seq` that a client announced: the elements of a page announce it once. */
 const announced = new WeakMap<Carillon, number>()
 
 export class InboxSource implements ReactiveController {
@@ -71,9 +69,7 @@ export class InboxSource implements ReactiveController {
     this.client = carillon ?? sharedClient(server || undefined, auth)
   }
 
-  /**
-   * An element that is moved is removed first: its lists stay open if it is in the page afterwards.
-   */
+  /** An element that is moved is removed first: its lists stay open if the page still has it. */
   hostDisconnected(): void {
     this.#languages.disconnect()
     queueMicrotask(() => this.#host.isConnected || this.#close())

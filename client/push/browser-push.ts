@@ -1,4 +1,4 @@
-// Web push in this browser: asks the reader, subscribes, and closes what was read elsewhere. Loaded when it is used.
+// Web push in this browser. Loaded when it is used.
 import type { CarillonError } from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
 import type {

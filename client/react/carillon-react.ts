@@ -78,8 +78,7 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     (...given: string[]): Promise<void> => {
       const list = open()
       const done = list[method](...(given as [string, string])).finally(() => list.close())
-      // A component that ignores the promise causes no unhandled rejection: the list shows the
-      // failure.
+      // The list shows the failure, so a component may ignore the promise.
       done.catch(() => {})
       return done
     }

@@ -1,5 +1,4 @@
-// One live stream over any number of connections: yields each event once, in order; reconnects and
-// resumes.
+// One live stream over any number of connections: yields each event once, in order.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import {
   abort,
@@ -229,10 +228,7 @@ class Subscription {
     this.#sessionEnd = undefined
   }
 
-  /**
-   * Reconnects at once, as there may be a new proof; with backoff if the last session brought no
-   * event.
-   */
+  /** Reconnects at once for a new proof; with backoff if the last session brought no event. */
   #endSession({ data }: ServerSentEvent): number {
     const isFirst = this.#sessionEnd === undefined
     this.#sessionEnd = JSON.parse(data).reason

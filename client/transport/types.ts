@@ -16,7 +16,7 @@ export type User = {
   email: string | null
   createdAt: Time
 }
-/** The kind of proof in the request: a session cookie or an access token. */
+/** The kind of proof in the request. */
 export type Proof = 'session' | 'access-token'
 /** What a sign-in creates: `stateful` a session with a cookie, `stateless` an access token. */
 export type Variant = 'stateful' | 'stateless'
@@ -125,7 +125,7 @@ export type NotificationPage = {
   /** The number of notifications that match the filter, on all pages. */
   total: number
   hasMore: boolean
-  /** The number of unread notifications in the whole inbox: the number on the bell. */
+  /** The number on the bell: of the whole inbox. */
   unread: number
   version: number
   /** Pass it as `before` to get the next page. Null on the last page. */

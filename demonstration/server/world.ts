@@ -193,10 +193,7 @@ function rowsIn(path: string, userId: string) {
   return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
-/**
- * Of the service's settings only the addresses apply, and HSTS, because browsers keep a host's last
- * policy.
- */
+/** Of the service's settings only addresses and HSTS apply: browsers keep a host's last policy. */
 export function configOf({
   url,
   prefix,

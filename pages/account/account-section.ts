@@ -206,10 +206,7 @@ export abstract class AccountSection extends PageElement {
 <button type="button" @click=${() => this.tell('closed')}>${this.texts.cancel}</button></p>`
   }
 
-  /**
-   * Throws Cancelled unless the user agrees. The button that cancels is first, and so has the
-   * focus.
-   */
+  /** Throws Cancelled unless the user agrees. The button that cancels has the focus. */
   protected async ask({
     title,
     text,
@@ -233,8 +230,7 @@ export abstract class AccountSection extends PageElement {
   }
 
   /**
-   * Call it after an act that removed the button with the focus. Without `selector`, the heading
-   * gets it.
+   * Call it after an act that removed the focused button. By default, the heading gets the focus.
    */
   protected async focusOn(selector?: string): Promise<void> {
     await this.updateComplete

@@ -63,10 +63,7 @@ export class OperatorStrip extends PageElement {
     return getComputedStyle(this).color
   }
 
-  /**
-   * Each bar includes the bars before it. The highest come first, so that the lower ones are in
-   * front of them.
-   */
+  /** Each bar includes the bars before it. The highest come first, behind the lower ones. */
   #data(): uPlot.AlignedData {
     const { places, lines, ages } = this.strip
     const heights = places.map(() => 0)

@@ -111,10 +111,7 @@ function goOn(): void {
   location.assign(withFragment(next))
 }
 
-/**
- * The field of the name offers the passkeys of this browser. What fails before the user chooses one
- * is not said.
- */
+/** The field of the name offers this browser's passkeys. Failures before a choice are not shown. */
 async function offerAutofill(): Promise<void> {
   endAutofill()
   // On a host that can have no passkeys, the field does not say so.

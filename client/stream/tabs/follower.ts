@@ -1,5 +1,4 @@
-// A tab that waits for the lock: gets events from the leader, requests missed ones, and replaces a
-// silent leader.
+// A tab that waits for the lock: gets events from the leader, and replaces a silent leader.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'

@@ -75,10 +75,7 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
   })
 }
 
-/**
- * Scripts cannot read session cookies, which another sign-in replaces for all tabs. So the server
- * names the user.
- */
+/** Scripts cannot read session cookies, which all tabs share. So the server names the user. */
 async function nameOf(
   { requests, timing, watcher, functions }: Joining,
   signal: AbortSignal,

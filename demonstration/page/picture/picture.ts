@@ -1,5 +1,4 @@
-// Who keeps what at each moment, and what went where, from recorded exchanges or predictions. It
-// knows no SVG.
+// Who keeps what at each moment, and what went where, from recorded exchanges or predictions.
 import type { Exchange, Row } from '../../server/api.ts'
 import type { Cell } from '../experiments/experiments.ts'
 import { tokenEnd } from '../proof/proof-parts.ts'

@@ -34,9 +34,7 @@ export class Acts {
     })
   }
 
-  /**
-   * `until`: in milliseconds since 1970. A deletion, and the way back into the list, offer no undo.
-   */
+  /** `until`: in milliseconds since 1970. A deletion and the return to the list have no undo. */
   move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', { id }: Notification, until = 0): void {
     const { itemArchived, itemSnoozed } = this.#setting.source.strings
     const list = this.#setting.list()

@@ -261,9 +261,7 @@ export class InboxView implements ReactiveController {
     return this.#host.shadowRoot?.querySelector<HTMLElement>(selector)
   }
 
-  /**
-   * Arrivals wait while the list is scrolled or has the focus: nothing moves what the reader reads.
-   */
+  /** Arrivals wait while the list is scrolled or has the focus, so that nothing moves. */
   #hold(): void {
     const list = this.#list
     const isFocused = this.#host.shadowRoot?.activeElement?.closest('[part=feed]')
