@@ -171,7 +171,7 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // A redirect could send the token or password to another server. Workers lack `error`.
+      // A redirect could send the token or password to another server. Workers have no `error`.
       redirect: 'manual',
       // It arrives even if the page is left at once.
       keepalive: method !== 'GET' && body === undefined,

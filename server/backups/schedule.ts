@@ -105,10 +105,7 @@ export class ScheduledBackups {
     })
   }
 
-  /**
-   * Removes only files of this database's rows, if they have the recorded size, and killed
-   * processes' drafts.
-   */
+  /** Removes killed processes' drafts, and files of this database's rows with the recorded size. */
   async #removeOld(): Promise<void> {
     const { store, schedule, wall } = this.#dependencies
     removeDrafts(schedule.folder, wall() - draftMs)

@@ -1,5 +1,4 @@
-// A reader for each kind of value. It throws what to write instead, as the end of "CARILLON_X is
-// ...; ".
+// A reader for each kind of value. It throws what to write instead: the end of "CARILLON_X is ...".
 import { isIP, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { CarillonError, type Fault } from '../basics/errors.ts'

@@ -189,9 +189,7 @@ export class Deliveries {
     )
   }
 
-  /**
-   * False for an issuer that is not set up, perhaps misspelt. Without issuers, all are accepted.
-   */
+  /** False for an issuer that is not set up, perhaps misspelt. Without issuers, all pass. */
   #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false
     const isAny = to.issuer === undefined || this.#dependencies.issuers.length === 0

@@ -216,10 +216,9 @@ export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<bool
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
- * Uses a confirmed factor once: a later time step, or a passkey whose counter rose (or that has
- * none). Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if
- * `spent` was used. Then it only uses up the `spent` of a passkey. Of simultaneous uses, one
- * succeeds.
+ * Uses a confirmed factor once: a later time step, or a passkey whose counter (if any) rose.
+ * Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if `spent` was
+ * used. Then it only uses up the `spent` of a passkey. One of several calls succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use

@@ -31,10 +31,7 @@ type Options = {
   others?: readonly OtherTexts[]
 }
 
-/**
- * Throws CONFLICT, and changes nothing, if neither secret opens a text. Can be repeated after an
- * interruption.
- */
+/** Throws CONFLICT, and changes nothing, if neither secret opens a text. It can be repeated. */
 export async function sealAgain(
   store: Store,
   secrets: Secrets,

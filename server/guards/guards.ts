@@ -60,9 +60,7 @@ export const inbox = signedIn(withoutSetup)
 export const user = signedIn(unscoped)
 /** Admits as `user`, also to set a second factor up. */
 export const setupUser = signedIn(withoutInbox)
-/**
- * Refuses a session's token: an application with one confirms nothing and changes no credential.
- */
+/** Refuses a session's token: applications with one confirm nothing and change no credential. */
 const owning = (base: Guard<Proofs, Subject>) =>
   guard('user', base.refusals, async (proofs: Proofs, request, reply) => {
     const subject = await base.admit(proofs, request, reply)
@@ -73,10 +71,7 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/**
- * Guards what decides who can sign in: the sign-in or its confirmation must be at most ten minutes
- * old.
- */
+/** Guards what decides who can sign in: sign-in or confirmation is at most ten minutes old. */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',
@@ -198,10 +193,7 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
   return found
 }
 
-/**
- * Only this decides who is calling. If there is an `Authorization` field, even an invalid one, no
- * other proof is read.
- */
+/** Only this decides who is calling. With an `Authorization` field, no other proof is read. */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {

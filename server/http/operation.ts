@@ -42,8 +42,8 @@ export type Tag = keyof typeof tags
 // Code behind the guards knows the caller only by these types.
 
 /**
- * A second factor, or a passkey, which no other site can request. `acr` in OpenID Connect has these
- * words (EAP ACR Values 1.0).
+ * A second factor, or a passkey, which no other site can request. The words are those of `acr` (EAP
+ * ACR Values 1.0).
  */
 export type ProvedFactor = 'mfa' | 'phr'
 
@@ -55,10 +55,7 @@ export type Subject = {
   signInId: string
   /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
-  /**
-   * Absent if the proof opens everything. `setup`: it only sets a second factor up
-   * (tokens/factor-policy.ts).
-   */
+  /** Absent: the proof opens everything. `setup`: sets a factor up (factor-policy.ts). */
   scope?: 'inbox' | 'setup'
   /** What the user proved besides the password, if anything. */
   factor?: ProvedFactor
@@ -103,10 +100,7 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   takesLong?: true
   /** In bytes; 4 KiB by default. */
   bodyLimit?: number
-  /**
-   * Limits the keys of a JSON body at all depths; 8 by default. The body may have three times as
-   * many values.
-   */
+  /** Limits a JSON body's keys at all depths; default 8. It may have 3 times as many values. */
   maxFields?: number
   headers?: Readonly<Record<string, string>>
   responses?: Readonly<Record<number, ResponseBody>>

@@ -60,10 +60,7 @@ export function* readCounts(userId: string): Read<Counts> {
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
-/**
- * The version costs a fraction of a page. `kept`: what the caller keeps of the inbox, always the
- * same object.
- */
+/** The version costs a fraction of a page. `kept`: what the caller keeps, always one object. */
 export const readVersion = {
   name: 'readVersion',
   sqlite: versionOnSqlite,

@@ -1,5 +1,4 @@
-// One user's inbox. Every query is scoped to the user, so another user's notification looks
-// missing.
+// One user's inbox. Every query is scoped to the user: others' notifications look missing.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { counts } from '../basics/counts.ts'
 import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'

@@ -20,9 +20,7 @@ type Sent = { category: string | null; application: string; at: number } & Reach
 type Declared = { mail: MailRule | null; mandatory: number }
 type Chosen = { category: string; mail: MailRule | null; hours: string | null }
 
-/**
- * Writes timers for what is newly unread, for users that something reaches, with locked inboxes.
- */
+/** Writes timers for what is newly unread, for reachable users with locked inboxes. */
 export function* remind(
   { mailUnread, pushDelayMs, ...sent }: Sent,
   unseen: readonly Unseen[],

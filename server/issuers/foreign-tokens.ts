@@ -1,5 +1,4 @@
-// Foreign tokens open what scope `inbox` opens. The service cannot revoke one, but can disable its
-// user.
+// Foreign tokens open what scope `inbox` opens. The service cannot revoke them, but disable users.
 import { type CryptoKey, compactVerify, errors } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'

@@ -1,6 +1,5 @@
 // Mails a link for a forgotten password or a first second factor. The response goes out first, so
-// neither it nor its time reveals a user. An outbox row waits for the mail server; the link is made
-// when the mail leaves.
+// neither it nor its time reveals a user. An outbox row waits. The link is made when it leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'

@@ -1,5 +1,4 @@
-// One-time links set a password or a first factor. The token is their fragment, which browsers
-// neither send nor log.
+// One-time links set a password or a first factor. Their token is a fragment: no browser sends it.
 import { recorded } from '../audit/entry.ts'
 import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf, randomText } from '../basics/secrets.ts'

@@ -107,8 +107,7 @@ export async function changeOwnPassword(
     }),
   )
   await checkCredentials(needs, account, { password: currentPassword, from: address, ...attempt })
-  // With a second factor the sign-in is not fresh: who learned the password could remove the
-  // factor.
+  // With a second factor the sign-in is not fresh: a thief could remove the factor.
   const isProof = caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
   const own = rotationOf(needs, request, { isProof })
   const user = { id, username: name, rotation: own.rotation }

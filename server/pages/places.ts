@@ -16,10 +16,7 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/**
- * Undefined for what no link may choose. If set, CARILLON_RETURN_URLS allows only its URLs and our
- * pages.
- */
+/** Undefined if no link may choose it. If set, CARILLON_RETURN_URLS allows its URLs and ours. */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text

@@ -1,6 +1,5 @@
 // Hashes passwords with argon2id, a few at a time: each occupies for 30 ms a thread of libuv's
-// pool, which files and DNS need. Others wait in a short queue, in which networks and accounts take
-// turns.
+// pool, which files and DNS need. Others wait in a short queue, networks and accounts in turns.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'
@@ -30,10 +29,7 @@ export function preparePassword(text: string): string {
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
 const operator: Attempt = { account: '' }
-/**
- * The wait is below the 9 s of late-writes.ts. With the delay, 200 retrying connections use a fifth
- * of the processor.
- */
+/** Below the 9 s of late-writes.ts. With the delay, 200 retrying connections use 20 % of a CPU. */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
 /** KiB, and passes. */

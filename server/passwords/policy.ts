@@ -1,5 +1,4 @@
-// Is a password acceptable? NIST SP 800-63B-4, 3.1.1.2: length, block list, known names, no
-// composition.
+// Is a password acceptable? NIST SP 800-63B-4, 3.1.1.2: length, block list, names, no composition.
 import { hash } from 'node:crypto'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type Fault, unavailable } from '../basics/errors.ts'
@@ -75,8 +74,7 @@ export function policyFault(
   return undefined
 }
 
-// RFC 8264, section 9.10. Ignorable code points pass, against section 9.13, since phones' emoji
-// have them.
+// RFC 8264, section 9.10. Ignorable code points pass, against 9.13: phones' emoji have them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
 
 function fold(text: string): string {

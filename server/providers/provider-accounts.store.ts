@@ -72,8 +72,7 @@ type UnlinkProviderAccount = {
   Audited
 
 /**
- * Removes an account, and rotates the sign-in. Returns 'last', and changes nothing, without another
- * way to sign in.
+ * Removes an account and rotates the sign-in, or returns 'last' if the user has no other way in.
  */
 export const unlinkProviderAccount = rotating(function* (
   unlink: UnlinkProviderAccount,

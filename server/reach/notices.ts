@@ -156,18 +156,14 @@ export class Notices {
     for (const to of addresses) if (to !== null) await this.#mail(userId, to, `${entry.id}.${kind}`)
   }
 
-  /**
-   * Adds a row to the outbox, or the change to a waiting row. `joined`: the entry's id, the kind.
-   */
+  /** Adds a row to the outbox, or the change to a waiting one. `joined`: the entry's id, kind. */
   async #mail(userId: string, to: string, joined: string): Promise<void> {
     const { now, outbox } = this.#options
     const at = now()
     await outbox?.join({ kind: 'notice', ownerId: userId, target: to, joined, dueAt: at, at })
   }
 
-  /**
-   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined without a user.
-   */
+  /** Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined: no user. */
   async renderMail({
     ownerId: userId,
     target: to,

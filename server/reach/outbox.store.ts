@@ -150,10 +150,7 @@ export function* delayInOutbox({
     where id = ${id} and holder = ${holder}`
 }
 
-/**
- * Frees rows at a process's end, on SQLite those of the process before, and those whose outcome was
- * not stored.
- */
+/** Frees rows of an ended process (on SQLite, the last one) and rows with no stored outcome. */
 export function* freeOutbox({
   holder,
   channel,

@@ -1,6 +1,5 @@
-// Claims due rows of one channel, sends four of a host at once, and removes or delays each. No row
-// waits for another host. Content is read when a row is sent. Failed rows wait, each time twice as
-// long, for a day at most.
+// Claims due rows of one channel, and sends four of a host at once. No row waits for another host.
+// Content is read when a row is sent. Failed rows wait, each time twice as long, for a day at most.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
@@ -13,8 +12,8 @@ import * as stored from './outbox.store.ts'
 
 export type RowKind = {
   /**
-   * Does nothing if no reason is left. Throws TOO_MANY_REQUESTS if it has to wait. What it sets in
-   * `ids` is stored if it fails.
+   * Does nothing if no reason is left. Throws TOO_MANY_REQUESTS if it has to wait. If it fails,
+   * `ids` are stored.
    */
   deliver: (row: OutboxRow) => Promise<void>
   /** A row's longest wait; by default a day. */

@@ -33,10 +33,7 @@ const copyGraceMs = 10_000
 /** Until then, a stream's client may lack the new cookie. */
 const maxCopyMs = 60_000
 const copyCheckMs = 1_000
-/**
- * The user's id, for a cheap look-up; 16 random bytes for the sign-in; 32 for this cookie, which a
- * rotation replaces.
- */
+/** The user's id for a cheap look-up, 16 random bytes for the sign-in, 32 for this cookie. */
 const cookieShape = /^([0-9a-f-]{36})\.([\w-]{22})\.[\w-]{43}$/
 
 type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'factor' | 'audit'> & {

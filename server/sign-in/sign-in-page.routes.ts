@@ -53,9 +53,7 @@ export const signInPage = forVisitor({
   },
 })
 
-/**
- * The longest name, password and `return_to`, percent-encoded. Larger forms cost others time (I2).
- */
+/** The longest name, password and `return_to`, encoded. Larger ones cost others time (I2). */
 const formLimit = 8 * 1024
 
 /** Applications and mail programs may add fields. */

@@ -164,10 +164,9 @@ export class AccessTokens {
   }
 
   /**
-   * `user`: the present row, whose generation the token gets. Throws UNAUTHORIZED for a sign-in
-   * that is too old, or that the revocation of lower generations did not spare: this node may not
-   * know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which must not
-   * outlive it.
+   * `user`: the present row, with its generation. Throws UNAUTHORIZED for a sign-in that is too
+   * old, or that the revocation of lower generations did not spare: this node may not know it yet,
+   * or a backup was restored. Throws FORBIDDEN for a session's token, which must not outlive it.
    */
   async renew(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     if (subject.isOfSession)

@@ -39,10 +39,7 @@ export class FactorPolicy {
     return new FactorPolicy(options, begun)
   }
 
-  /**
-   * From then on the sign-in only sets a factor up; infinite if it satisfies the rule. An id says
-   * when its user was created.
-   */
+  /** From then on the sign-in only sets a factor up; infinite if it satisfies the rule. */
   limitedFrom({ userId, factor }: RuledSignIn): number {
     if (this.rule === 'optional' || factor === 'phr') return Number.POSITIVE_INFINITY
     if (factor === 'mfa' && this.rule === 'required') return Number.POSITIVE_INFINITY

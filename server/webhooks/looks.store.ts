@@ -66,10 +66,7 @@ type Changed = {
 }
 type Change = Changed & { type: EventType | undefined; reason?: string }
 
-/**
- * Each change since the timer was written becomes an event for each waiting webhook. Returns how
- * many.
- */
+/** Each change since the timer was written becomes an event for each webhook. Returns how many. */
 export function* lookAtChanges(look: Look): Write<number> {
   const { userId } = look
   const user = userKey(userId)

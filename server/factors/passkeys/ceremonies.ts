@@ -119,9 +119,8 @@ type NewPasskey = Wish & {
 }
 
 /**
- * An authenticator of `existing` creates no second passkey. It replaces a password, so it is found
- * without a username and verifies its user. Attestation is not requested, since nothing depends on
- * the authenticator's model.
+ * An authenticator of `existing` creates no second passkey. It replaces a password: it is found
+ * without a username, and verifies its user. Nothing depends on its model, so it is not attested.
  */
 export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -199,10 +198,7 @@ export async function requestOptions({
   })
 }
 
-/**
- * Throws UNPROCESSABLE for another relying party or an unverified user. Reads no store, so it
- * reveals no account.
- */
+/** Throws UNPROCESSABLE for another relying party or unverified user. It reveals no account. */
 export async function refuseUnverified(
   { response }: Assertion,
   { id }: RelyingParty,
@@ -275,10 +271,7 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
 }
 
-/**
- * Undefined if the challenge has expired, or is not ours for this purpose. No node accepts it after
- * `expiresAt`.
- */
+/** Undefined if expired, or not ours for this purpose. No node accepts it after `expiresAt`. */
 export function readChallenge(
   sealing: Sealing,
   purpose: Purpose,

@@ -31,9 +31,8 @@ type Addition = {
 }
 
 /**
- * `codes`: recovery codes, for the first factor. Throws UNPROCESSABLE unless it is a new passkey
- * for this user and service, CONFLICT if the user has it or too many factors, LINK_INVALID without
- * a needed link.
+ * `codes`: for a first factor. Throws UNPROCESSABLE unless it is new for this user and service,
+ * CONFLICT if the user has it or too many factors, LINK_INVALID without a needed link.
  */
 export async function addPasskey(
   dependencies: FactorNeeds,

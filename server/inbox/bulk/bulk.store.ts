@@ -28,8 +28,7 @@ type ArchiveReadStep = { userId: string; at: number; rest?: Rest | undefined }
 
 /**
  * Marks as read what has arrived, or up to and including `throughId` or `throughSeq`; with
- * `categories`, what has one of these now. An arrival during the call stays unread. Returns what
- * may be left.
+ * `categories`, what has one of these now. Later arrivals stay unread. Returns what may be left.
  */
 export const markAllRead = {
   name: 'markAllRead',

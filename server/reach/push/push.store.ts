@@ -47,9 +47,7 @@ export function* decidePush(look: Look & { pushDelayMs: number }): Write<number>
   return due.length
 }
 
-/**
- * `unseen`: pushed, but neither seen nor read. `unread`: the newest ids. `count`: of all unread.
- */
+/** `unseen`: pushed, neither seen nor read. `unread`: the newest ids. `count`: of all unread. */
 export type PushContent = { unseen: Item[]; unread: string[]; count: number }
 
 /** The newest is first. */

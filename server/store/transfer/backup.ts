@@ -35,10 +35,7 @@ const version = 1
 export type Header = { format: string; version: number; schema: string; takenAt: string }
 type Backup = { from: Database; file: string; at: string; report: Report }
 
-/**
- * Takes a backup of one moment, and reads it back. Throws CONFLICT if the file exists, UNAVAILABLE
- * if it cannot be written.
- */
+/** Backs up one moment, and reads it back. Throws CONFLICT (the file exists) or UNAVAILABLE. */
 export async function backUp({ from, file, at, report }: Backup): Promise<readonly Checksum[]> {
   await using endpoint = await openEndpoint(from)
   await refuseUnusable(endpoint)
@@ -74,10 +71,7 @@ export async function headerOf(path: string): Promise<Header> {
 /** `onRestored` runs before the migrations. */
 type Restore = { file: string; report: Report; onRestored?: () => void } & Target
 
-/**
- * Checks the whole file before it writes a row, and reads each back. An older version's rows then
- * get the later migrations.
- */
+/** Checks the whole file before it writes a row, and reads each back. Later migrations follow. */
 export async function restoreBackup({
   file,
   to,
