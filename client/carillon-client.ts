@@ -1,4 +1,4 @@
-// The entry point of the package: everything that it exports.
+// The entry point of the package.
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import type { Push } from './push/browser-push.ts'

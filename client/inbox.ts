@@ -1,4 +1,4 @@
-// The inbox of the signed-in user: list, count, mark, archive, mute, follow. The comment of each method names its route.
+// The inbox of the signed-in user. The comment of each method names its route.
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
 import { type Call, type CallOptions, idInPath, type Requests } from './transport/requests.ts'

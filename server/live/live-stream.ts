@@ -1,4 +1,4 @@
-// One open stream: its position, its client's unread bytes, its response.
+// One open stream.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'

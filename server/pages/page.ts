@@ -1,4 +1,4 @@
-// What pages share on the server: their reader, language, files and policy.
+// What pages share on the server.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Exchange, Subject } from '../http/operation.ts'

@@ -1,4 +1,4 @@
-// The migrations of schema/, and a database's ledger of them, in Kysely's form.
+// A database's ledger of migrations has Kysely's form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { unavailable } from '../basics/errors.ts'
 import { refuseIncomplete } from './transfer-state.ts'

@@ -1,4 +1,4 @@
-// Finds, lists, adds and changes users; user-changes.store.ts ends their proofs.
+// user-changes.store.ts ends the proofs of users.
 import { record } from '../audit/audit.store.ts'
 import { chooseTimeZone, reachAddress } from '../inbox/reminders.store.ts'
 import { userKey } from '../inbox/user-key.ts'

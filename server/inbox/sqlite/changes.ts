@@ -1,4 +1,4 @@
-// Reads what changed in an inbox after a version.
+// What changed in an inbox.
 import type { Reader } from '../../store/sqlite/reader.ts'
 import {
   arrivalType,
