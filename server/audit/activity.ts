@@ -5,7 +5,7 @@ import type { AuditEntry } from '../store/events.ts'
 import { deviceLabel } from './entry.ts'
 
 export const actors = ['user', 'application', 'operator', 'provider', 'service'] as const
-/** Facts about the user's own proofs. Others, such as who ran a command, concern only operators. */
+/** Facts about the user's own proofs. Others concern only operators. */
 export const shownDetails = {
   variant: t.optional(t.example(t.string(), 'stateful')),
   method: t.optional(t.example(t.string(), 'password')),

@@ -48,7 +48,6 @@ export class ScheduledBackups {
     this.#timer = setInterval(() => void this.run(), everyMs).unref()
   }
 
-  /** A call joins the running one. */
   run(): Promise<void> {
     this.#running ??= this.#makeDue()
       // If the database is away, the next turn tries again.
@@ -139,7 +138,7 @@ function failureOf(error: unknown): string {
   return line.replace(/^carillon: /, '') || messageOf(error)
 }
 
-/** Creates the folder, and tries a small file. Undefined if backups can be made there. */
+/** Undefined if backups can be made there. */
 export function folderFault(folder: string): string | undefined {
   const probe = join(folder, `.carillon-${process.pid}.part`)
   try {

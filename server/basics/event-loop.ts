@@ -81,7 +81,6 @@ export async function endOfTurn(): Promise<void> {
   turnEnd = undefined
 }
 
-/** A call during a run joins that run. */
 export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   return () => {

@@ -43,7 +43,7 @@ export function isBundleCurrent() {
   }
 }
 
-/** A package has been unpacked, or a checkout was copied: the next start need not read the files (20 ms). @param {object} files */
+/** After a copy, the next start need not read the files (20 ms). @param {object} files */
 function remember(files) {
   try {
     const unfinished = `${manifest}.${process.pid}`

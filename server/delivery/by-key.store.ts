@@ -73,7 +73,7 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
 
 type Noted = Found & Content & { sent_at: string }
 
-/** Changes the next inboxes, each table by one statement. Returns the last, if more may follow. */
+/** Returns the last inbox, if more may follow. */
 function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
   const { key, application, kind, at } = change
   const next = yield* all<{ user: string }>`

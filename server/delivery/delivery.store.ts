@@ -328,7 +328,7 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
 
 const listedUser = new Part("unhex(given.value, '-')", 'given.value')
 
-/** Writes each table once. Returns notifications with more to do. */
+/** Writes each table once. */
 function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<Arrived[]> {
   const [one, another] = wanted
   if (one === undefined) return []

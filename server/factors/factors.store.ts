@@ -111,7 +111,7 @@ export const addFactor = rotating(function* (
   return isFirst ? 'first' : 'done'
 })
 
-/** Lists factors, ordered by id. */
+/** Ordered by id. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
   const rows = yield* all<Row>`
@@ -197,14 +197,14 @@ export const removeFactor = rotating(function* (
   return factor.isConfirmed ? 'done' : 'unconfirmed'
 })
 
-/** The user can sign in by a password, a passkey other than `factorId`, or a provider. */
+/** By a password, a passkey other than `factorId`, or a provider. */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   const hasAccount =
     yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
-/** A password, or a passkey other than `factorId`. */
+/** A password, or another passkey. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (

@@ -42,7 +42,7 @@ const signedIn = (limit: (found: Found) => Found) =>
   })
 
 export const open = guard('open', [], async () => null)
-/** Admits the user of any valid proof; null without one. */
+/** The user of any valid proof, or null. */
 export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
   authenticate(proofs, request),
 )
@@ -53,7 +53,7 @@ export const unscopedVisitor = visiting((found) => {
 })
 /** Admits as `unscopedVisitor`, also to set a second factor up. */
 export const setupVisitor = visiting(withoutInbox)
-/** Gives the signed-in user, for a route that itself refuses a request without a valid proof. */
+/** Gives the signed-in user to a route that refuses other requests itself. */
 export const verified = guard('user', userRefusals, admitUnscoped)
 /** Admits users, also by tokens of scope `inbox`: to inbox, preferences and push subscriptions. */
 export const inbox = signedIn(withoutSetup)

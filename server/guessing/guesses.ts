@@ -218,7 +218,6 @@ export class Guesses {
     return guess
   }
 
-  /** Forgets the failures of the account from this address. */
   async succeed({ limits }: Guess): Promise<void> {
     await this.#options.store.write(stored.clearGuesses, { limits })
   }

@@ -118,7 +118,7 @@ export function afterUnreadBody(
 /** Later bytes on these sockets are no request. */
 export const dropping = new WeakSet<Socket>()
 
-/** The HTTP parser gave the connection up: drops what still arrives. */
+/** The HTTP parser gave the connection up. */
 export function endAndDrop(
   socket: Socket,
   text: string,

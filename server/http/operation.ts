@@ -57,7 +57,6 @@ export type Subject = {
   confirmedAt: number
   /** Absent: the proof opens everything. `setup`: sets a factor up (factor-policy.ts). */
   scope?: 'inbox' | 'setup'
-  /** What the user proved besides the password, if anything. */
   factor?: ProvedFactor
   expiresAt: number
   inboxVersion?: number
@@ -98,7 +97,7 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   anyHost?: true
   /** Its outcome may come after 9 s. */
   takesLong?: true
-  /** In bytes; 4 KiB by default. */
+  /** In bytes; default 4 KiB. */
   bodyLimit?: number
   /** Limits a JSON body's keys at all depths; default 8. It may have 3 times as many values. */
   maxFields?: number

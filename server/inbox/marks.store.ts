@@ -76,7 +76,6 @@ function* findOne(userId: string, id: string): Write<Found | undefined> {
 
 export type Outcome = 'done' | 'absent' | 'held'
 
-/** `change` returns whether it changed something to signal. */
 function* changeOne(
   { userId, id }: OneNotification,
   change: (found: Found) => Write<boolean | 'held'>,

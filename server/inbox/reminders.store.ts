@@ -9,7 +9,7 @@ export const mailBit = 1
 export const pushBit = 2
 export const eventBit = 4
 
-/** How a timer reaches the reader. 'unread' and 'webhook': an event for the application. */
+/** How a timer reaches the reader. */
 export type ReminderChannel = 'mail' | 'push' | 'unread' | 'webhook'
 
 export type Unseen = { userId: string; seq: number; version: number; reach: number }
@@ -169,7 +169,6 @@ export function* watchChange(before: {
   yield* lookAfter({ user: before.user, seq: before.lastSeq + 1, version: before.version })
 }
 
-/** An existing timer covers it. */
 function* lookAfter({ user, seq, version }: Place): Write<void> {
   yield* send`
     insert into reminder (user_id, channel, due_at, from_seq, from_version)

@@ -88,7 +88,6 @@ export class ForeignTokens {
   async #isGenuine(token: string, { issuer, header }: ReadForeignToken<Issuer>): Promise<boolean> {
     const key = await issuer.keys.find(header)
     if (key === null) return false
-    // An earlier check may have had this token.
     return issuer.checks.enqueue(
       async (check) => this.cached(token) !== undefined || check({ token, key, issuer }),
     )

@@ -93,7 +93,7 @@ export class ForgottenPasswords {
     this.#delayed--
   }
 
-  /** Returns the verified address, if any. Throws TOO_MANY_REQUESTS. */
+  /** Returns the verified address, if any. */
   async sendFactorLink(
     user: User,
     source: RequestSource,
@@ -138,7 +138,7 @@ export class ForgottenPasswords {
     this.#counts = { dropped: 0, failed: 0, reason: '' }
   }
 
-  /** It never throws, because no caller waits. */
+  /** It never throws: no caller waits. */
   async #answer(request: Request): Promise<void> {
     try {
       const { guesses } = this.#options

@@ -128,7 +128,7 @@ export class Live {
     for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
   }
 
-  // Takes a microsecond for each user with a stream.
+  // One microsecond for each user.
   #findErased(key: string): Subscription | undefined {
     if (!isErasedKey(key)) return undefined
     return this.#subscriptions.values().find(({ userId }) => erasedKey(userId) === key)

@@ -37,7 +37,6 @@ export class HourlyNumbers {
     this.#timer = setInterval(() => void this.write().catch(() => {}), everyMs).unref()
   }
 
-  /** Does nothing if this process wrote within `ms` milliseconds. */
   async write(ms = 0): Promise<void> {
     if (this.#sources.wall() >= this.#writtenAt + ms) await this.#writeOnce()
   }
@@ -122,7 +121,6 @@ function ofRequests(requests: RequestCounts): Numbers {
   }
 }
 
-/** The last bucket has what exceeds every bound. */
 function bucketsOf(name: string, durations: Durations | undefined): Numbers {
   if (durations === undefined) return {}
   const { buckets, count } = durations

@@ -139,7 +139,6 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
     .type('text/html; charset=utf-8')
 }
 
-/** The page's script removes this sentence. */
 export function notStarted({ texts }: View): Html {
   return html`<p class="not-started fault">${texts.unsupportedBrowser}</p>`
 }

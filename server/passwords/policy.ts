@@ -150,7 +150,7 @@ const forwards =
 const sequences = forwards + [...forwards].reverse().join('')
 const minSequenceLength = 4
 
-/** The binary logarithm of its place in the list, at most 15. */
+/** At most 15. */
 function bitsOf(piece: string, blocked: BlockList): number | undefined {
   if (piece.length >= minSequenceLength && sequences.includes(piece)) return 3
   const place = blocked.get(piece)
@@ -178,7 +178,6 @@ function lettersIn(text: string): { start: number; end: number } {
   return { start: text.search(/[\p{L}\p{M}]/u), end: upToLast.length }
 }
 
-/** The last repetition may lack its last character. */
 function repeatedPiece(text: string): string {
   const characters = [...text]
   for (let period = 1; period <= (characters.length + 1) / 2; period++)

@@ -80,7 +80,6 @@ export const put = forUser({
   },
 })
 
-/** Throws CONFLICT. */
 function refuseOff({ category, mutedUntil, mail, push }: Chosen): void {
   const refused = [
     mutedUntil && 'it cannot be muted',

@@ -86,7 +86,6 @@ function isAny({ mutedUntil, mail, push, hours }: Choice): boolean {
   return (mutedUntil ?? mail ?? push ?? hours) !== null
 }
 
-/** `present`: categories in the inbox. */
 export type Preferences = {
   user: User
   choices: Map<string, Choice>

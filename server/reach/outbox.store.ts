@@ -19,7 +19,6 @@ export type NewRow = {
   ids: string
   at: number
 }
-/** `reason`: why the last try failed. */
 export type OutboxRow = Required<NewRow> & {
   tries: number
   holder: number | null

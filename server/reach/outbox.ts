@@ -107,7 +107,6 @@ export class Outbox {
     })
   }
 
-  /** Leaves other rows to the next start or another process. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     this.#state = 'stopped'
@@ -118,7 +117,6 @@ export class Outbox {
     if (holder !== undefined) await this.#freeOthers(holder).catch(() => {})
   }
 
-  /** Frees the rows of this process's number that are not held here. */
   async #freeOthers(holder: number): Promise<void> {
     const { store, channel } = this.#options
     const kept = this.#held().map(({ id }) => id)
@@ -264,7 +262,6 @@ export class Outbox {
     await this.#kinds.get(row.kind)?.givenUp?.(row, why.isRefused)
   }
 
-  /** Writes a log line, and returns its audit entry. */
   #told(row: OutboxRow, { reason, isRefused }: { reason: string; isRefused: boolean }) {
     const { now, log, channel } = this.#options
     const { kind, ownerId: userId, tries } = row

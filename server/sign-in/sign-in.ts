@@ -104,7 +104,7 @@ type FirstStep = {
   bond?: Bond
 }
 
-/** Throws SECOND_FACTOR_REQUIRED if the user has a factor. `bond`: who may use the challenge. */
+/** Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 async function demandSecondFactor(
   needs: FactorNeeds,
   user: User,

@@ -42,7 +42,6 @@ export class Upkeep {
   #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** Also continues changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
   readonly trim = oneAtATime(() => this.#trim())
   /** Also removes what no client has to be sent any more. */
@@ -165,7 +164,6 @@ export class Upkeep {
   }
 }
 
-/** Links, challenges, secrets, MACs of erased ids, audit entries. */
 export async function removeEnded(
   store: Store,
   config: Config,

@@ -122,7 +122,7 @@ export class AccessTokens {
     return null
   }
 
-  /** In milliseconds; null if it has expired, is revoked or only sets a factor up. */
+  /** In milliseconds. */
   validUntil(subject: TokenSubject): number | null {
     if (!this.#isAlive(subject) || this.#isLimited(subject)) return null
     return Math.min(subject.expiresAt, this.#limitedFrom(subject))

@@ -47,7 +47,6 @@ export class FactorPolicy {
     return Math.max(begun, madeAt(userId)) + this.#options.graceMs
   }
 
-  /** Returns undefined if there is nothing to set up. */
   demandOn(signIn: RuledSignIn) {
     const from = this.limitedFrom(signIn)
     if (from === Number.POSITIVE_INFINITY) return undefined

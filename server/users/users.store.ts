@@ -102,7 +102,6 @@ const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
-/** Places count from 1; 0 if the text is absent. */
 const placeIn = new Part('instr', 'strpos')
 
 export function lowerCase(text: string): string {

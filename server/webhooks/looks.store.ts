@@ -174,7 +174,7 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/** One event has only consecutive changes, so ids and events are in order. Returns how many. */
+/** One event has only consecutive changes, so ids and events are in order. */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
   let count = 0
@@ -209,7 +209,6 @@ export type Row = { id: string; ownerId: string; ids: string; at: number }
 /** `after`, `cursor`: 1 or more, because an event that was not taken has 0. */
 type Taking = { webhookId: string; after: number | null; cursor: number; limit: number }
 
-/** The oldest rows that wait for the webhook. */
 function oldest(webhookId: string, limit: number) {
   return all<Row>`
     select id, owner_id as "ownerId", ids, at from outbox where channel = 'webhook' and queue = ${webhookId} order by due_at, id limit ${limit}`

@@ -30,7 +30,6 @@ export type Webhook = {
   createdAt: number
   lastSuccessAt: number | null
   failingSince: number | null
-  /** JSON of `Attempt`s. */
   attempts: string
   disabledAt: number | null
 }

@@ -115,7 +115,7 @@ export function noWebhook(id: string) {
   return notFound(`There is no webhook ${id}`)
 }
 
-/** Has no secrets. Times in milliseconds. */
+/** Has no secrets. */
 export function displayedWebhook(webhook: stored.Webhook) {
   const {
     id,

@@ -218,7 +218,7 @@ export async function refuseUnverified(
   if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }
 
-/** Returns the counter if the signature is right. Checks again all that was signed. */
+/** Returns the counter if the signature is right. */
 export async function verifyAssertion(
   response: Assertion,
   { credential, ...wish }: Wish & { credential: Omit<Credential, 'signCount'> },

@@ -38,7 +38,6 @@ export class RequestLog {
     this.#log = log
   }
 
-  /** `failure` was thrown; the client receives `error`. */
   note(error: CarillonError, failure: unknown, request: FailedRequest): void {
     const { report, status, message } = error
     if (report === 'overload') this.#count('overload', message)

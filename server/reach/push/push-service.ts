@@ -66,7 +66,7 @@ const maxWaitSeconds = 86_400
 
 export type Push = { payload: string; topic: string; urgency: 'low' | 'normal' | 'high' }
 
-/** Browsers take an uncompressed point. `key`: the private one. */
+/** Browsers take an uncompressed point. */
 export function publicKeyOf({ x = '', y = '' }: JWK): string {
   const point = [x, y].map((text) => Buffer.from(text, 'base64url'))
   return Buffer.concat([Buffer.of(4), ...point]).toString('base64url')

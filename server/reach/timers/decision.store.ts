@@ -36,7 +36,6 @@ export function* dueReminders({
   return rows.map(({ user, channel }) => ({ userId: userIdOfDigits(user), channel }))
 }
 
-/** `rowId`: the outbox row for what is sent. */
 export type Look = { userId: string; at: number; rowId: string }
 
 export type DueTimer = { from: number; version: number; reach: number; seenThrough: number }
