@@ -31,11 +31,14 @@ export type ChangesOptions = CallOptions & {
   since: wire.Position
   /** 1 to 100; default 100. */
   limit?: number | undefined
-  /** Seconds, 0 to 25: if nothing has changed, the server waits that long for a change. */
+  /** Seconds, 0 to 25, for which the server waits for a change. */
   wait?: number | undefined
 }
 
-/** A method with an `id` throws NOT_FOUND if the user has no such notification. The same call changes nothing the second time. */
+/**
+ * A method with an `id` throws NOT_FOUND if the user has no such notification. A repeated call
+ * changes nothing.
+ */
 export type Inbox = {
   /**
    * `GET /api/notifications`: a page, newest first. A page after the last one has no items.
@@ -44,8 +47,7 @@ export type Inbox = {
    */
   list(options?: ListOptions): Promise<wire.NotificationPage>
   /**
-   * All notifications, newest first, each once. The loop requests a page when it needs it. `limit`:
-   * the size of a page.
+   * All notifications, newest first, each once. `limit`: the size of a page.
    *
    * @example for await (const { title } of carillon.inbox.iterate()) console.log(title)
    */
@@ -72,9 +74,8 @@ export type Inbox = {
   /** `DELETE /api/notifications/:id`, for good. */
   remove(id: string, options?: CallOptions): Promise<void>
   /**
-   * `POST /api/notifications/read-all`: marks all read, or those with a `seq` up to `throughSeq`,
-   * or up to the notification with the id `through`. With `category`, only those of these
-   * categories.
+   * `POST /api/notifications/read-all`: marks all read, or those up to the `seq` `throughSeq` or
+   * the id `through`. With `category`, only those.
    *
    * @example await carillon.inbox.readAll({ category: 'builds' })
    */
@@ -85,7 +86,7 @@ export type Inbox = {
   seen(throughSeq: number, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/undo`: takes back the last `readAll` or `archiveRead`, within ten
-   * minutes. What changed since stays as it is. Throws CONFLICT if there is nothing to undo.
+   * minutes. What changed since stays. Throws CONFLICT if there is none.
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */

@@ -1,6 +1,5 @@
-// Bundles what the service serves to browsers, into server/public: the elements with Lit and the
-// client, the client alone, and the scripts of its own pages. Plain JavaScript, so that any Node
-// that can install Carillon can run it.
+// Bundles what the service serves to browsers, into server/public. Plain JavaScript, so that any
+// Node that can install Carillon can run it.
 import { createHash } from 'node:crypto'
 import {
   mkdirSync,

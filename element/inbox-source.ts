@@ -1,5 +1,5 @@
-// Connects an element to the store of the client: opens and closes its lists, and chooses its
-// language. Elements with the same settings share a client, so one stream and one request.
+// Connects an element to the store of the client. Elements with the same settings share a client,
+// so one stream and one request.
 import {
   type Auth,
   type Carillon,

@@ -24,12 +24,15 @@ export type PushOptions = CallOptions & {
 }
 
 export type Push = {
-  /** Whether the user is notified in this browser. Tells the service, once a day, that the subscription is in use. */
+  /** Tells the service, once a day, that the subscription is in use. */
   state(options?: PushOptions): Promise<PushState>
   /** Call it when the reader clicks: the browser asks. Throws CONFLICT if the user has 20 browsers already. */
   turnOn(options?: PushOptions): Promise<PushState>
   turnOff(options?: PushOptions): Promise<void>
-  /** Closes what this browser shows and what was read, archived or removed elsewhere, and sets the number on the icon. `list`: a snapshot of the inbox. */
+  /**
+   * Closes what was read, archived or removed elsewhere, and sets the number on the icon. `list`: a
+   * snapshot of the inbox.
+   */
   tidy(list: { items: readonly Item[]; unread: number }, options?: PushOptions): Promise<void>
 }
 

@@ -27,10 +27,7 @@ export class Connection {
   /** Null if no user is signed in, undefined before the server has said so. */
   #user: string | null | undefined
   #open: AbortController | undefined
-  /**
-   * Tells other tabs who is signed in. With tokens, which each tab has for itself, it tells only
-   * whom the page signed out.
-   */
+  /** Tells other tabs who is signed in; with tokens, only whom the page signed out. */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
   #failures = 0

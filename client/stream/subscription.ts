@@ -51,10 +51,7 @@ export type StreamWatcher = {
   onUser?: (id: string) => void
 }
 
-/**
- * Reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection even
- * while `next()` waits.
- */
+/** Reads nothing ahead of `next()`. A `break` closes the connection even while `next()` waits. */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
@@ -174,8 +171,7 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
-    // The position is in the query: for pages of another origin, Last-Event-ID would cost a
-    // preflight request.
+    // In the query: from another origin, Last-Event-ID would cost a preflight request.
     const opened = this.#requests.open({
       path: 'api/notifications/stream',
       query: { since: this.#position },

@@ -43,8 +43,7 @@ export function throwIfAborted(signal?: AbortSignal): void {
 }
 
 /**
- * Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`,
- * and aborts at the end.
+ * Runs `work` with a controller that follows `signals`. It aborts after `timeoutMs` and at the end.
  */
 export async function following<Result>(
   signals: Signals,

@@ -17,7 +17,7 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
   /** Programs compare this; `message` is for people, and names the first of `details`. */
   declare readonly code: Code
-  /** The HTTP status; undefined if there was no response. 404, without a request, for an id that is not a UUID. */
+  /** Undefined without a response. 404, without a request, for an id that is not a UUID. */
   declare readonly status: number | undefined
   /** The id of this request in the server's log. */
   declare readonly requestId: string | undefined

@@ -25,8 +25,8 @@ export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
   /**
-   * The address of Carillon, with its path prefix. Default: the origin of the page. A relative one,
-   * such as `/bell/`, is an address of the page.
+   * The address of Carillon, with its path prefix. Default: the origin of the page. A relative one
+   * is an address of the page.
    */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
@@ -219,8 +219,7 @@ function headersOf(fields: Record<string, string>): Headers {
     try {
       headers.set(name, value)
     } catch {
-      // The message leaves out the value, which may be a secret. A TypeError of `fetch` would count
-      // as a network failure.
+      // The value may be a secret. A TypeError of `fetch` would count as a network failure.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers

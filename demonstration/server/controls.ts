@@ -71,7 +71,6 @@ export const controls = {
     world.stolen.token = wanted.token
   }),
 
-  /** `n`: the number of the exchange. */
   thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), byThief),
 
   /** A thief renews the copied token every 14 minutes until that is refused. */

@@ -91,7 +91,7 @@ export function onlyCookies(field: string, names: ReadonlySet<string>): string {
   return stripBlanks(kept.map(({ pair }) => pair).join(';'))
 }
 
-/** Masks other cookies' values. A pair without a name is a value. */
+/** A pair without a name is a value. */
 export function maskedCookies(field: string, names: ReadonlySet<string>): string {
   const masked = cookiePairs(field).map(({ name, pair }) =>
     names.has(name) ? pair : `${/^(?:[^=]*=|[ \t]*)/.exec(pair)?.[0]}…`,

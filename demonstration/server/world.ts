@@ -1,5 +1,4 @@
-// One visitor's world: the product on a temporary SQLite database with its own clock, its other
-// servers, and the transcript.
+// One visitor's world: the product on a temporary SQLite database with its own clock.
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -90,7 +89,6 @@ export class World {
     })
   }
 
-  /** Throws TOO_MANY_REQUESTS. */
   async serve([request, response]: Exchanged, { to, path, by, body }: Passed): Promise<void> {
     this.request()
     const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
@@ -127,7 +125,6 @@ export class World {
     traced.run(steps, () => this.service.app.routing(request, response))
   }
 
-  /** Throws NOT_FOUND. */
   exchange(n: number): Exchange {
     const exchange = this.#exchanges.get(n)
     if (exchange === undefined)

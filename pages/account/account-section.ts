@@ -1,5 +1,4 @@
-// What the sections of the account page share: acts, times, questions and the focus. A base class,
-// because Lit finds reactive properties by inheritance.
+// What the sections of the account page share. A class, because Lit inherits properties.
 import type { ErrorCode, Me } from 'carillon-client'
 import {
   html,
@@ -58,7 +57,6 @@ export function states(...names: string[]): PropertyDeclarations {
 /** The user closed a dialog: nothing has happened, and nothing is said. */
 export class Cancelled extends Error {}
 
-/** Throws Cancelled unless the dialog is closed with `agreed`. */
 export function agreement(dialog: HTMLDialogElement): Promise<void> {
   dialog.returnValue = ''
   dialog.showModal()
@@ -229,9 +227,7 @@ export abstract class AccountSection extends PageElement {
     await agreement(dialog).finally(() => dialog.remove())
   }
 
-  /**
-   * Call it after an act that removed the focused button. By default, the heading gets the focus.
-   */
+  /** Call it after an act that removed the focused button. By default, the heading gets focus. */
   protected async focusOn(selector?: string): Promise<void> {
     await this.updateComplete
     const found = selector === undefined ? null : this.querySelector<HTMLElement>(selector)

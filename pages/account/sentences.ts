@@ -1,4 +1,4 @@
-// A failed request as a sentence, for the scripts of all pages: also of those that load no Lit.
+// A failed request as a sentence, also for pages without Lit.
 import { isCarillonError } from '../../client/transport/errors.ts'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 

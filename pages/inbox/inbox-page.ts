@@ -66,8 +66,7 @@ function show({ categories }: Counts): void {
 }
 
 /**
- * The link of a mail names a notification, which gets the focus. The page marks it as read only when
- * the reader opens it.
+ * A mail's link names a notification, which gets the focus, and stays unread until it is opened.
  */
 let linked = location.hash.slice(1)
 

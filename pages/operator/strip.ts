@@ -170,7 +170,6 @@ export class OperatorStrip extends PageElement {
     } as uPlot.Series
   }
 
-  /** A mark of several has their number, and its tooltip lists them. */
   #addMarks({ over, valToPos }: uPlot): void {
     const groups: { left: number; marks: Mark[] }[] = []
     for (const mark of this.strip.marks ?? []) {

@@ -1,5 +1,5 @@
-// The script of the sign-in page, whose forms work without it. It adds passkeys and "show password", keeps what was typed if the service
-// does not respond, and says so if the browser keeps no cookie.
+// The forms work without this script. It adds passkeys and "show password", and keeps what was
+// typed if the service does not respond.
 import { isCarillonError } from '../../client/transport/errors.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from '../account/passkeys.ts'
 import { send } from '../account/requests.ts'
@@ -20,7 +20,7 @@ function say(sentence = ''): void {
   if (fault !== null) fault.textContent = sentence
 }
 
-/** A provider has led back with the challenge of the second step in the fragment, which browsers send to no server. */
+/** A provider led back with a challenge in the fragment, which browsers send to no server. */
 function continueAfterProvider(): boolean {
   const facts = new URLSearchParams(location.hash.slice(1))
   if (!facts.has('challenge')) return false
@@ -40,7 +40,10 @@ function continueAfterProvider(): boolean {
   return true
 }
 
-/** The reader has opened the link for a first second factor, and had to sign in before: the address still has it. */
+/**
+ * The reader opened the link for a first second factor, and had to sign in: the link is still
+ * there.
+ */
 function continueWithLink(): boolean {
   const { leadsTo } = page.querySelector<HTMLElement>('[data-leads-to]')?.dataset ?? {}
   if (leadsTo === undefined || !location.hash.startsWith('#factor-')) return false
@@ -48,7 +51,7 @@ function continueWithLink(): boolean {
   return true
 }
 
-/** A browser replaces the page by an error page of its own if nothing responds to a form, and the password is lost. */
+/** If nothing responds to a form, the browser displays an error page, and the password is lost. */
 async function sendIfAlive(form: HTMLFormElement): Promise<void> {
   if (isSending) return
   isSending = true
@@ -65,8 +68,8 @@ async function sendIfAlive(form: HTMLFormElement): Promise<void> {
 }
 
 /**
- * A link such as `account#session-...` leads here with its fragment, and a redirect after the form keeps that of the form (WHATWG Fetch,
- * "HTTP-redirect fetch").
+ * A link such as `account#session-...` leads here with its fragment, and a redirect keeps it
+ * (WHATWG Fetch, "HTTP-redirect fetch").
  */
 function withFragment(address: string): string {
   const url = new URL(address, location.href)

@@ -1,5 +1,5 @@
-// One node makes the daily backup, without the service's secret, in a separate process, so that no
-// request waits, and reads it back before naming it.
+// One node makes the daily backup in a separate process without the secret, so that no request
+// waits. It reads the backup back before naming it.
 import { execFile } from 'node:child_process'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

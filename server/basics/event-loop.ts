@@ -1,4 +1,4 @@
-// Gives one kind of work a share of a turn, so that timers and connections run.
+// Gives work a share of a turn, so that timers and connections run.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 const maxImmediates = 64

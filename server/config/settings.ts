@@ -1,4 +1,4 @@
-// All settings in one table. docs/config.md is made of it; only serve.ts and commands know it.
+// All settings in one table. docs/config.md is made of it.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'

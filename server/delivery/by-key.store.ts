@@ -1,5 +1,5 @@
-// Changes all notifications with a key. Each write reaches up to 500 inboxes. Until the last, a row
-// of key_change survives kills.
+// Changes all notifications with a key. Each write reaches up to 500 inboxes. A row of key_change
+// survives kills.
 import { iso } from '../basics/clock.ts'
 import {
   archiveAll,

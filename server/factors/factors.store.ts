@@ -49,7 +49,7 @@ export type Use = {
 /** Recovery codes come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-/** The hash of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
+/** Of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
 type WithLink = { linkHash?: string | undefined }
 
 /** A mailed link is valid while its address is the user's verified one. */
@@ -254,7 +254,6 @@ function* useUp(use: Use, change: Write<number>): Write<UseOutcome> {
   return 'done'
 }
 
-/** False if the challenge was used. */
 function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean> {
   return (
     spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))

@@ -1,5 +1,5 @@
-// A guess counts as a failure before its evaluation, so that simultaneous ones cannot pass the
-// limits. A right guess is taken back (A9, A10; decision 0039).
+// A guess counts as a failure before its evaluation: simultaneous ones cannot pass the limits. A
+// right guess is taken back (A9, A10; decision 0039).
 import { record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
@@ -33,8 +33,8 @@ const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, ke
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 /**
- * A user and an address get three mails, then one an hour, ten a day. One client causes fewer, so
- * strangers leave some for the owner.
+ * A user and an address get three mails, then one an hour, ten a day. One client causes fewer: some
+ * are left for the owner.
  */
 const hour = 3_600_000
 const day = keptMs
@@ -272,8 +272,8 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen sign-in that is not fresh must not use up the limit for fresh ones (`fresh`), nor for
- * ways to end it (`defences`). A linked account must be unlinked before the next.
+ * A stolen stale sign-in must not use up the limit for fresh ones (`fresh`), nor for ways to end it
+ * (`defences`). A linked account must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',

@@ -16,9 +16,9 @@ const responseMs = 500
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
- * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers see
- * that the process is not ready. Then `endStreams` runs, and clients reconnect elsewhere. Running
- * requests finish; what is still open is disconnected.
+ * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers
+ * notice. Then `endStreams` runs, and clients reconnect elsewhere. Running requests finish; what is
+ * still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,
@@ -53,8 +53,8 @@ export async function drain(
   await app.close()
 }
 
-// What a client sends after its response is dropped (RFC 9112, section 9.6). Closing with unread
-// bytes would reset the connection: nginx sends 502 and counts a failure.
+// What a client sends after its response is dropped (RFC 9112, section 9.6). Otherwise the
+// connection would be reset: nginx sends 502.
 
 /** A client that sends a little more than the largest body reads its 413. Dropping takes 2 ms. */
 const maxDroppedBytes = 8 * 1024 * 1024

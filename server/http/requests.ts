@@ -144,7 +144,7 @@ const pipelined = new WeakMap<Socket, number>()
 
 /**
  * Pipelined responses (RFC 9112, section 9.3.2) stay in memory: one packet on each of 20
- * connections costs 2 GB. And a request that waits must not take a place.
+ * connections costs 2 GB. A waiting request must not take a place.
  */
 function refuseFlood(
   { raw: { socket }, routeOptions }: FastifyRequest,
@@ -161,7 +161,7 @@ function refuseFlood(
 }
 
 /**
- * Against DNS rebinding (L6). No browser adds `Authorization` by itself, so then any name will do,
+ * Against DNS rebinding (L6). No browser adds `Authorization` by itself: with it, any name will do,
  * but not to sign in.
  */
 function refuseMisdirected(

@@ -87,10 +87,7 @@ export function* readLocale(userId: string): Read<string | null> {
 /** A client that missed more gets a reset: reading a page is faster. */
 export const maxBehind = 10_000
 
-/**
- * Localizes the notifications. If the language changes meanwhile, the inbox gets another version:
- * its clients load the list again.
- */
+/** If the language changes meanwhile, the inbox has a new version: clients load the list again. */
 export async function readChanges(
   store: Store,
   query: Omit<ChangesQuery, 'maxBehind'>,

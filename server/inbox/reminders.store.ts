@@ -13,7 +13,7 @@ export const eventBit = 4
 export type ReminderChannel = 'mail' | 'push' | 'unread' | 'webhook'
 
 export type Unseen = { userId: string; seq: number; version: number; reach: number }
-/** `pushDelayMs`: how long a push waits. Either is undefined if the service sends none. */
+/** Either is undefined if the service sends none. */
 export type ReachRules = { mailUnread?: MailRule | undefined; pushDelayMs?: number | undefined }
 type Sent = { category: string | null; application: string; at: number } & ReachRules
 
@@ -129,8 +129,8 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
 }
 
 /**
- * Call it when a write changes whether the user has a verified address. With one, it creates the
- * inbox's row. It forgets refusals of another address.
+ * Call it when a verified address comes or goes. With one, it creates the inbox's row. It forgets
+ * refusals of another.
  */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)

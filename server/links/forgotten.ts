@@ -45,7 +45,7 @@ const maxRunning = 1_000
 /** One client must not take others' places. */
 const maxOfClient = 20
 const maxUsers = 5
-/** A client beyond its budget waits for its response: the event loop is free for others' mails. */
+/** A client beyond its budget waits: the event loop is free for others' mails. */
 const refusedDelayMs = 200
 const maxDelayed = 1_000
 const logEveryMs = 1_000
@@ -68,8 +68,8 @@ export class ForgottenPasswords {
   }
 
   /**
-   * Drops the request if too many are in progress, for any user. Resolves when the response may go
-   * out, which depends on the client's earlier requests alone.
+   * Drops the request if too many are in progress. When it resolves depends on the client's earlier
+   * requests alone.
    */
   async request(
     forgotten: Forgotten,

@@ -98,7 +98,7 @@ export async function findLiveLink(
 /**
  * Ends every session and token of the user. Throws INVALID_REQUEST for the password, which leaves
  * the links, LINK_INVALID, or CONFLICT for an invitation of one who can sign in. Returns this
- * change's generations: if another follows at once, no proof begins.
+ * change's generations: after another change, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,

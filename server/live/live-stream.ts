@@ -118,8 +118,8 @@ export function bytesOf(events: readonly StreamEvent[]): Buffer {
 export type Sink = Pick<EventStream, keyof EventStream>
 
 /**
- * The response ends with its connection: events need no chunks and bypass Node's response, which
- * would cost a seventh of each. Keeping a request would take 2 KiB.
+ * Events need no chunks and bypass Node's response, which would cost a seventh of each. Keeping a
+ * request would take 2 KiB.
  */
 export class EventStream {
   readonly #response: ServerResponse

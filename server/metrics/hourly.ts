@@ -1,5 +1,4 @@
-// Each minute, writes what this process counted. Repeats a write with an unknown outcome, so an
-// hour with a failure may count twice.
+// Each minute, writes what this process counted. A failure may count an hour twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { oneAtATime } from '../basics/event-loop.ts'
 import { type RequestCounts, statusClasses } from '../http/response/request-counts.ts'

@@ -186,8 +186,8 @@ function repeatedPiece(text: string): string {
   return text
 }
 
-// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes: it
-// does not learn the password (k-anonymity).
+// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such
+// (k-anonymity).
 
 const maxSize = 1024 * 1024
 

@@ -1,5 +1,4 @@
-// Users' accounts at providers. Changes first lock the user's row. Accounts are found without
-// users, so the column is not user_id.
+// Changes first lock the user's row. Accounts are found without users: the column is not user_id.
 
 import { record } from '../audit/audit.store.ts'
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
@@ -71,9 +70,7 @@ type UnlinkProviderAccount = {
 } & Rotating &
   Audited
 
-/**
- * Removes an account and rotates the sign-in, or returns 'last' if the user has no other way in.
- */
+/** Removes an account and rotates the sign-in, or returns 'last' without another way in. */
 export const unlinkProviderAccount = rotating(function* (
   unlink: UnlinkProviderAccount,
 ): Write<'done' | 'absent' | 'last'> {

@@ -1,6 +1,6 @@
-// Users hear of a sign-in from a new device and of each change of a credential (OWASP ASVS 5.0,
-// 6.3.7), the latter also by mail. Each notice comes from an audit entry, so no change is recorded
-// without one. Operators hear of what the service gave up.
+// Users hear of a new device and of each change of a credential (OWASP ASVS 5.0, 6.3.7), the latter
+// also by mail. Each notice comes from an audit entry: no change is recorded without one. Operators
+// hear of what the service gave up.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
@@ -76,7 +76,7 @@ export class Notices {
     await this.#briefly(sent, { event: 'change-not-notified', userId, kinds })
   }
 
-  /** Resolves soon. If it fails, the device stays unknown, so its next sign-in sends the notice. */
+  /** Resolves soon. If it fails, the device's next sign-in sends the notice. */
   async noteDevice(device: NewDevice): Promise<void> {
     const { userId, signInId } = device
     await this.#briefly(this.#sendDevice(device), {

@@ -129,7 +129,7 @@ export const disown = forUser({
 
 type Kind = { disowned?: SeenDevice; needsFresh?: boolean }
 
-/** This node then refuses the sign-in. `disowned`: the caller's device. Throws NOT_FOUND. */
+/** This node then refuses the sign-in. `disowned`: the caller's device. */
 async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, kind: Kind) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request

@@ -93,8 +93,7 @@ export const sessionWithInbox = sessionText('?', '?', '?', '?')
 const onPostgres = sessionText('$3', '$1', '$1', '$2')
 
 /**
- * Finds a session by its present or an older cookie; the statement is the same for wrong ones. A
- * disabled user has none. The caller checks the expiry.
+ * Finds a session by its present or an older cookie; a disabled user has none. Checks no expiry.
  */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',

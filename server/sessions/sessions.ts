@@ -26,7 +26,7 @@ const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
 // Another node's clock may be this much ahead. A later last use is from before the clock was set
-// back: the session has ended.
+// back.
 const clockLeewayMs = 60_000
 /** A request with the old secret may be on its way. */
 const copyGraceMs = 10_000
@@ -127,9 +127,9 @@ export class Sessions {
   }
 
   /**
-   * A long-lived request has to end then, or be checked again; null if its proof has ended or only
-   * sets a factor up. An older cookie ends ten seconds after the new one's first use, at most a
-   * minute after the rotation. `copy` keeps the earliest end, whatever else rotates.
+   * Then a long-lived request is checked again; null if its proof has ended or only sets a factor
+   * up. An older cookie ends ten seconds after the new one's first use, at most a minute after the
+   * rotation. `copy` keeps the earliest end, whatever else rotates.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const session = await this.#find(secret)
@@ -257,8 +257,7 @@ export class Sessions {
     return key === null ? undefined : this.#options.store.read(stored.findSession, key)
   }
 
-  // No request waits for it. During a move the store refuses writes but still serves reads, so
-  // touching pauses after a failure.
+  // During a move the store refuses writes: touching pauses after a failure.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)

@@ -1,5 +1,4 @@
-// What follows a proof in every sign-in, until the response. sign-in-attempts.ts, links/ and
-// providers/ prove users. Each sign-in begins fresh.
+// What follows a proof in every sign-in. sign-in-attempts.ts, links/ and providers/ prove users.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'

@@ -1,5 +1,5 @@
-// Adds a user, a producer key and a notification to an empty store. No default password: each store
-// gets its own, displayed once.
+// Adds a user, a producer key and a notification to an empty store. Each store gets its own
+// password, displayed once.
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import type { Site } from '../http/site.ts'

@@ -1,5 +1,5 @@
-// Deletes each second what is due, each minute what is too many, each hour what is too old. Short
-// writes decide again under locks: after a kill, the next second goes on.
+// Deletes each second what is due, each minute what is too many, each hour what is too old. After a
+// kill, the next second goes on.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'

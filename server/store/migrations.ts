@@ -21,7 +21,6 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
 }
 
 export type Notice = { event: string; sentence: string }
-/** Reports a foreign or missing log of a SQLite file, or a long migration. */
 export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000

@@ -104,7 +104,6 @@ export async function removeWebhook(
     throw noWebhook(id)
 }
 
-/** Throws NOT_FOUND, also for another application's webhook. */
 export async function foundOf({ store }: Pick<Acting, 'store'>, id: string, application: string) {
   const found = await store.read(stored.findWebhook, id)
   if (found?.application !== application) throw noWebhook(id)

@@ -1,5 +1,4 @@
-// A tab among those of its inbox: one holds a Web Lock and leads (leader.ts), others wait and
-// follow (follower.ts).
+// Of the tabs of an inbox, one holds a Web Lock and leads (leader.ts), others follow (follower.ts).
 import type { Me, Position } from '../../transport/types.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
 import { Leader } from './leader.ts'

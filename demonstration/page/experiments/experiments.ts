@@ -49,7 +49,6 @@ export class Bench {
   readonly outcomes: { [id in ExperimentId]?: Outcome | undefined } = {}
   shown = 0
 
-  /** True if there is an outcome. */
   run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
     this.outcomes[id] = undefined
     return world.run(id, async () => {

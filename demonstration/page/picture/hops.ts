@@ -1,5 +1,4 @@
-// An exchange's hops, with each call that decided its response. By colour, what a thief gets is
-// bad, what is refused to a thief is good.
+// An exchange's hops, with each call that decided its response. What a thief gets is coloured bad.
 import type { Exchange, Step } from '../../server/api.ts'
 import { type Texts, textAt } from '../../texts/texts.ts'
 import type { Cell } from '../experiments/experiments.ts'

@@ -55,10 +55,7 @@ function secondsOf(exchange: Exchange | undefined): number {
 
 const requests = 100
 
-/**
- * The values of many requests, of which one is measured: all cost the same. It is the thief's,
- * whose requests differ only in the proof; a browser also sends other cookies.
- */
+/** All requests cost the same, so one is measured: the thief's. A browser sends other cookies. */
 export function costsIn({ stolen }: Measured) {
   const costOf = (lane: Lane) => {
     const { request, response, steps = [] } = stolen?.acts[stolen.main]?.[lane][0] ?? {}

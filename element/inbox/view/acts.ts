@@ -1,5 +1,4 @@
-// What the reader does with the list and with one notification. If the server refuses an act, the
-// store takes it back, and the reader reads and hears why.
+// What the reader does. A refused act is taken back by the store, and the reader hears why.
 import type { InboxList, Notification } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Categories } from './categories.ts'

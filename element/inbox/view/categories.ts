@@ -1,5 +1,4 @@
-// The labels of categories in the user's language, and their mutes: requested when the list
-// displays an unknown category.
+// The labels and mutes of categories, requested when the list displays an unknown category.
 import type { Carillon, Notification, Preferences } from 'carillon-client'
 
 export class Categories {

@@ -1,5 +1,4 @@
-// What <carillon-inbox> displays and does. Loaded on demand, so it imports nothing that the entry
-// point imports too.
+// Loaded on demand, so it imports nothing that the entry point imports too.
 import type { InboxList, InboxSnapshot, Notification } from 'carillon-client'
 import type { ReactiveController, TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'

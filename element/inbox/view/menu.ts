@@ -64,7 +64,7 @@ export class Menu {
     return [...(this.#element?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
   }
 
-  /** The focus is back at the button first, from where it moves on if the notification leaves the list. */
+  /** The focus is back at the button first, and moves on if the notification leaves the list. */
   #choose({ act }: Entry): void {
     this.#element?.hidePopover()
     act()

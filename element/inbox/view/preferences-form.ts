@@ -22,7 +22,6 @@ const rules: readonly MailRule[] = ['off', '5m', '15m', '1h', 'hourly', 'daily',
 const usualDigestAt = 8
 const usualQuietHours = { from: '22:00', to: '07:00' }
 const hour = 3_600_000
-/** When each mute ends. */
 const ends = {
   hour: () => Date.now() + hour,
   tomorrow: () => new Date().setHours(24 + 8, 0, 0, 0),

@@ -30,7 +30,9 @@ export class PreferencesSheet {
     this.#host.shadowRoot?.querySelector<HTMLDialogElement>('[part=preferences]')?.showModal()
   }
 
-  /** Reads what the service has afterwards. If the change was refused, the controls are made again: they show what the reader chose. */
+  /**
+   * Reads what the service has. After a refusal the controls are made again: they have the choice.
+   */
   async #run(strings: Strings, work: () => Promise<unknown>): Promise<void> {
     this.#failure = undefined
     try {

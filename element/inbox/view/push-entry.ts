@@ -1,4 +1,4 @@
-// The entry of the menu that turns notifications of the system on and off in this browser. The state is requested before the menu opens.
+// The entry that turns web push on and off in this browser. Its state is requested before.
 import type { Carillon, PushOptions, PushState } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Acts } from './acts.ts'

@@ -17,8 +17,8 @@ type RelyingParty = { id: string; origins: readonly string[] }
 type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
- * Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and HTTPS or this
- * machine. On an address of this machine, passkeys belong to `localhost`.
+ * Throws UNPROCESSABLE without a host name, or without HTTPS beyond this machine: browsers refuse
+ * passkeys there. On this machine, they belong to `localhost`.
  */
 export function relyingPartyFor(
   { site }: Here,
@@ -55,8 +55,8 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-// The authenticator signs these words of the browser (section 5.8.1). They are checked before the
-// store is read, so a refusal reveals nothing about accounts.
+// The authenticator signs these words of the browser (section 5.8.1). Their check reads no store,
+// so a refusal reveals no account.
 
 /** Returns the challenge. Throws UNPROCESSABLE for another ceremony, or a foreign page. */
 export function readClientData(
@@ -254,8 +254,8 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Everybody may request challenges, even in floods, so they are authenticated and not stored. The
-// store gets the hash at its use, so that it is used once.
+// Anyone may request floods of challenges, so they are authenticated, not stored. At its use the
+// store gets the hash.
 
 /** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }

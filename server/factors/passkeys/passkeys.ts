@@ -203,8 +203,8 @@ export function passkeyNames({ id, username, email, displayName }: User): {
 }
 
 /**
- * All passkeys of a user, because password managers hide those that are not listed (WebAuthn Level
- * 3, section 5.1.10). Null if the service can have none.
+ * All passkeys of a user: password managers hide unlisted ones (WebAuthn Level 3, section 5.1.10).
+ * Null if the service can have none.
  */
 export function knownPasskeys(
   needs: FactorNeeds,

@@ -1,5 +1,4 @@
-// Logs refused and failed requests. One line counts frequent ones, so that no client can fill the
-// log or hide other events (L1).
+// Logs refused and failed requests. One line counts frequent ones: no client fills the log (L1).
 import type { IncomingMessage } from 'node:http'
 import type { CarillonError, ProofRefusal } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'

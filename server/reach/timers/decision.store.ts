@@ -1,5 +1,5 @@
 // Which timers are due, and what of an inbox is sent then, by the present rules? A notification's
-// bit says what was sent: marks, mutes and erasures need no code for a channel.
+// bit says what was sent.
 import { afterQuiet, type Hours } from '../../inbox/mail-rules.ts'
 import { byState } from '../../inbox/marks.store.ts'
 import type { ReminderChannel } from '../../inbox/reminders.store.ts'
