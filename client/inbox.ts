@@ -35,10 +35,7 @@ export type ChangesOptions = CallOptions & {
   wait?: number | undefined
 }
 
-/**
- * A method with an `id` throws NOT_FOUND if the user has no such notification. A repeated call
- * changes nothing.
- */
+/** A method with an `id` throws NOT_FOUND without such a notification, and can be repeated. */
 export type Inbox = {
   /**
    * `GET /api/notifications`: a page, newest first. A page after the last one has no items.

@@ -30,7 +30,7 @@ export type SignIn = {
   /**
    * `POST /login/second-factor`: completes a `login` that threw SECOND_FACTOR_REQUIRED, with the
    * `challenge` of that error and a code, a recovery code or a passkey. Throws UNAUTHORIZED if the
-   * challenge has ended: sign in again.
+   * challenge has ended.
    */
   completeSignIn(
     factor: wire.SecondFactor,

@@ -5,10 +5,7 @@ const day = 24 * hour
 
 export type Times = ReturnType<typeof timesOf>
 
-/**
- * Writes times in the time zone of the reader. Keep the result: making a formatter is slow. An
- * invalid time reads as ''.
- */
+/** Keep the result: making a formatter is slow. An invalid time reads as ''. */
 export function timesOf(locale: string) {
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const formatter = (options: Intl.DateTimeFormatOptions) =>

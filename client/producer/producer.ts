@@ -46,16 +46,16 @@ export type Producer = {
   /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
   removeByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   /**
-   * `POST /api/notifications/by-key/:key/resolve`: marks it read and archives it in all inboxes.
+   * `POST /api/notifications/by-key/:key/resolve`: it is done, so read and archived in all inboxes.
    * Throws NOT_FOUND.
    */
   resolveByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   categories: Categories
   /**
    * `GET /api/webhooks/:id/events`: the events of a webhook without a URL, as they come. Each comes
-   * at least once, and those of one user in order. The next request acknowledges the events that
-   * the loop has gone through. It tries again as `send` does, without an end. Needs a key with the
-   * scope `webhooks`.
+   * at least once, and those of one user in order. When the loop has gone through a response, the
+   * next request acknowledges it. It tries again as `send` does, without an end. Needs a key with
+   * the scope `webhooks`.
    */
   events(webhookId: string, options?: EventOptions): AsyncGenerator<wire.WebhookEvent, never>
   /** Needs a key with the scope `users`. */

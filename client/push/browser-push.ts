@@ -29,10 +29,7 @@ export type Push = {
   /** Call it when the reader clicks: the browser asks. Throws CONFLICT if the user has 20 browsers already. */
   turnOn(options?: PushOptions): Promise<PushState>
   turnOff(options?: PushOptions): Promise<void>
-  /**
-   * Closes what was read, archived or removed elsewhere, and sets the number on the icon. `list`: a
-   * snapshot of the inbox.
-   */
+  /** Closes what was read or removed elsewhere, and sets the icon's number. `list`: a snapshot. */
   tidy(list: { items: readonly Item[]; unread: number }, options?: PushOptions): Promise<void>
 }
 

@@ -19,10 +19,7 @@ import {
 } from '../store/inbox-list.ts'
 
 export type CarillonProviderProps = {
-  /**
-   * Default: one for the origin of the page, shared by all components without a provider. Create it
-   * outside of components.
-   */
+  /** Default: one for the origin of the page. Create your own outside of components. */
   carillon?: Carillon | undefined
   /** The first page of the list without a filter: the same on the server and in the browser. */
   initial?: NotificationPage | undefined

@@ -1,5 +1,4 @@
-// Arguments for the code of the tabs, which is loaded on demand: with an import, bundlers would add
-// a file to each page.
+// Arguments for the code of the tabs, which is loaded on demand: an import would add another file.
 import { delayAfter } from '../transport/backoff.ts'
 import { following, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, signedOut } from '../transport/errors.ts'

@@ -24,10 +24,7 @@ import type { Me } from './types.ts'
 export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
-  /**
-   * The address of Carillon, with its path prefix. Default: the origin of the page. A relative one
-   * is an address of the page.
-   */
+  /** The address of Carillon, with its path prefix. Default: the origin of the page. */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined

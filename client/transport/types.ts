@@ -174,7 +174,7 @@ export type Changes =
 /** The state of the inbox after an event. */
 export type InboxState = { version: number; unread: number; total: number; unseen: number }
 
-/** The data of each kind of event, as the stream carries it. */
+/** The data of each kind of event. */
 export type StreamData = Record<'hello' | 'seen' | 'resync', InboxState> & {
   [Type in
     | 'created'

@@ -80,7 +80,6 @@ export class World {
     return new World(options, await composeService(options))
   }
 
-  /** Throws TOO_MANY_REQUESTS after the last. */
   request(): void {
     if (++this.#requests <= maxRequests) return
     const remedy = 'Start it again.'

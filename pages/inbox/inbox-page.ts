@@ -65,9 +65,7 @@ function show({ categories }: Counts): void {
   select.value = chosen
 }
 
-/**
- * A mail's link names a notification, which gets the focus, and stays unread until it is opened.
- */
+/** A mail's link names a notification. It gets the focus, and stays unread until it is opened. */
 let linked = location.hash.slice(1)
 
 function showLinked(): void {

@@ -57,7 +57,7 @@ export class OperatorStrip extends PageElement {
     this.#draw()
   }
 
-  /** The colour that a name has in the theme of the page: a canvas knows no names. */
+  /** A canvas knows no names of colours. */
   #colour(name: string): string {
     this.style.color = `var(${name})`
     return getComputedStyle(this).color

@@ -1,4 +1,4 @@
-// A user's activity: the audit entries that the user may see.
+// The audit entries that their user may see.
 import { iso } from '../basics/clock.ts'
 import * as t from '../http/openapi/schema.ts'
 import type { AuditEntry } from '../store/events.ts'

@@ -1,5 +1,4 @@
-// Changes all notifications with a key. Each write reaches up to 500 inboxes. A row of key_change
-// survives kills.
+// Changes all notifications with a key, 500 inboxes in a write. A row of key_change survives kills.
 import { iso } from '../basics/clock.ts'
 import {
   archiveAll,

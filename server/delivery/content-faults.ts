@@ -1,4 +1,4 @@
-// Why is content refused? Applications can use each link as it is: http, https or a path.
+// Applications can use each link as it is: http, https or a path.
 import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
 import { categoryFault } from '../inbox/category-name.ts'

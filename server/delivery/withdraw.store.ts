@@ -1,4 +1,4 @@
-// Takes back one delivery, or what a producer sent in some time, whatever key it has.
+// Takes back one delivery, or what a producer sent in some time.
 import { iso } from '../basics/clock.ts'
 import { type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
 import { announce, lockInboxes } from '../inbox/retention.store.ts'

@@ -51,7 +51,6 @@ export async function sealAgain(
   return done
 }
 
-/** Throws CONFLICT if neither secret opens it. */
 export async function countSealedOtherwise(
   store: Store,
   sealing: Sealing,

@@ -52,9 +52,7 @@ export function tokenAfterSignIn(
   return withSealOf(needs, user, device ?? { id: randomText(16), seals: [] })
 }
 
-/**
- * A known device keeps its id. Others share one for each user: more links allow no more guesses.
- */
+/** A known device keeps its id. Others share one per user: more links allow no more guesses. */
 export function tokenAfterLink(
   needs: Needs,
   presented: readonly string[],

@@ -266,8 +266,7 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   })
 }
 
-// Limits a user's audit entries (L1). A change counts before it is made; without effect it is taken
-// back.
+// Limits a user's audit entries (L1). A change counts first; without effect it is taken back.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 

@@ -1,4 +1,4 @@
-// How connections end: after a drain, after an early response, if a client does not read.
+// How connections end.
 import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -88,7 +88,6 @@ function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void 
   raw.on('data', count).once('close', end)
 }
 
-/** The response ends after the rest is dropped. */
 export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, text: string): void {
   if (Number(raw.headers['content-length']) > maxDroppedBytes) reply.header('connection', 'close')
   reply.header('content-length', String(Buffer.byteLength(text))).hijack()

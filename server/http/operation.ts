@@ -41,10 +41,7 @@ export type Tag = keyof typeof tags
 
 // Code behind the guards knows the caller only by these types.
 
-/**
- * A second factor, or a passkey, which no other site can request. The words are those of `acr` (EAP
- * ACR Values 1.0).
- */
+/** A second factor, or a passkey, as no other site can request it: words of `acr` (EAP ACR 1.0). */
 export type ProvedFactor = 'mfa' | 'phr'
 
 export type Subject = {

@@ -128,10 +128,7 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
   return inbox?.refusedAt == null ? 'no-address' : 'refused'
 }
 
-/**
- * Call it when a verified address comes or goes. With one, it creates the inbox's row. It forgets
- * refusals of another.
- */
+/** Call it if a verified address comes or goes: creates the inbox's row, forgets other refusals. */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)
   if (isVerified)

@@ -67,10 +67,7 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /**
-   * Drops the request if too many are in progress. When it resolves depends on the client's earlier
-   * requests alone.
-   */
+  /** Drops the request if too many run. Its duration depends on the client's requests alone. */
   async request(
     forgotten: Forgotten,
     source: RequestSource,

@@ -96,8 +96,8 @@ export async function passwordNote(view: View, { passwordEndsAt }: Reader) {
 }
 
 /**
- * `formAction`: origins of forms and redirects. `referrer`: for private addresses. Such forms need
- * `Sec-Fetch-Site`.
+ * `formAction`: origins of forms and redirects. `referrer`: for a page with a private address. Its
+ * forms need `Sec-Fetch-Site`.
  */
 export type Policy = {
   formAction?: readonly string[]

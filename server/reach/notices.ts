@@ -207,7 +207,6 @@ function kindsOf({ event, detail, actor }: AuditEntry): NoticeKind[] {
   return namedKinds.filter((kind) => names.includes(kind))
 }
 
-/** What an operator does to a user on /operator, beside changes of credentials. */
 const ofOperatorPage = ['user-signed-out', 'user-disabled', 'user-enabled', 'link-created'] as const
 
 const namedKinds: readonly NoticeKind[] = [
@@ -229,7 +228,7 @@ function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null):
   return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
 }
 
-/** Who did it, from where, and what to do about it. The inbox displays when. */
+/** The inbox displays when. */
 function bodyOf(texts: Texts, kind: NoticeKind, { actor, address, userAgent }: AuditEntry): string {
   if (kind === 'mail-stopped') return texts.mailStopped
   const [by = ''] = actor.split(':', 1)

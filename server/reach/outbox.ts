@@ -11,10 +11,7 @@ import type { Channel, OutboxRow } from './outbox.store.ts'
 import * as stored from './outbox.store.ts'
 
 export type RowKind = {
-  /**
-   * Does nothing if no reason is left. Throws TOO_MANY_REQUESTS if it has to wait. If it fails,
-   * `ids` are stored.
-   */
+  /** Does nothing without a reason. Throws TOO_MANY_REQUESTS to wait. A failure stores `ids`. */
   deliver: (row: OutboxRow) => Promise<void>
   /** A row's longest wait; by default a day. */
   maxAgeMs?: number

@@ -25,8 +25,7 @@ import * as stored from './sessions.store.ts'
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// Another node's clock may be this much ahead. A later last use is from before the clock was set
-// back.
+// Another node's clock may be this much ahead. A later use is from before the clock was set back.
 const clockLeewayMs = 60_000
 /** A request with the old secret may be on its way. */
 const copyGraceMs = 10_000

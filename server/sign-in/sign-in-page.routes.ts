@@ -103,7 +103,6 @@ export const signIn = forAnyone({
     }
     const place = await placeAfter(dependencies, form.return_to)
     if (demand === undefined) return reply.redirect(place, 303)
-    // The page says what is missing, and leads on.
     return reply.redirect(
       `${pagePath(dependencies, 'sign-in')}?return_to=${encodeURIComponent(place)}`,
       303,

@@ -103,7 +103,6 @@ type FirstStep = {
   bond?: Bond
 }
 
-/** Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 async function demandSecondFactor(
   needs: FactorNeeds,
   user: User,

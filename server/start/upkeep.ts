@@ -44,7 +44,6 @@ export class Upkeep {
   readonly #logged = new LogWindow(logEveryMs, () => {})
   readonly turn = oneAtATime(() => this.#turn())
   readonly trim = oneAtATime(() => this.#trim())
-  /** Also removes what no client has to be sent any more. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {

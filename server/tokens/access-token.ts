@@ -1,5 +1,5 @@
 // Variant 2, stateless: the client sends a signed token (RFC 9068, `at+jwt`), which is not stored.
-// A table in memory revokes it (revocations.ts). Same verbs as sessions.ts.
+// A table in memory revokes it (revocations.ts).
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { iso } from '../basics/clock.ts'
@@ -40,7 +40,7 @@ type TokenOptions = {
   revocations: TokenRevocations
   now: () => number
   policy: Pick<FactorPolicy, 'limitedFrom'>
-  /** `iss` and `aud`: the public URL, perhaps known only when the service listens. */
+  /** `iss` and `aud`: the public URL. */
   issuer: () => string
   lifetimeMs: number
   /** In milliseconds after the sign-in: until then a token may be renewed. */

@@ -1,5 +1,5 @@
-// What has become an event for a webhook? A look at an inbox with a due timer writes outbox rows. A
-// backend that reads events takes them here, and acknowledges them with its next request.
+// A look at an inbox with a due timer writes outbox rows for webhooks. A backend that reads events
+// takes them here, and acknowledges them with its next request.
 import { usualHours } from '../inbox/mail-rules.ts'
 import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'

@@ -1,4 +1,4 @@
-// The module's front door: looks at due inboxes, requests that leave, events that a backend reads.
+// The module's front door.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'

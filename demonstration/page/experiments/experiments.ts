@@ -1,4 +1,4 @@
-// The seven experiments, without HTML: what the reader predicts, what is sent, what is found out.
+// The seven experiments, without HTML.
 import type { Exchange } from '../../server/api.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { proofOf, statusOf } from '../picture/hops.ts'

@@ -88,7 +88,7 @@ const sources: Partial<Record<Cell, string>> = {
 
 type Reading = { text: string; works: boolean }
 
-/** What a script in the page reads, open before a run. Undefined for other predictions. */
+/** Undefined for other predictions. */
 export function readHop(cell: Cell, reading?: Reading): Hop | undefined {
   if (!(cell in sources)) return undefined
   const label = sources[cell] + (reading ? `"${reading.text}"` : '?')

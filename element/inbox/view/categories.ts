@@ -22,7 +22,6 @@ export class Categories {
     if (this.#requested.size > before) this.#load().catch(() => {})
   }
 
-  /** Undefined if the category cannot be muted. */
   isMuted(name: string, now: number): boolean | undefined {
     const { mandatory, mutedUntil } = this.known.get(name) ?? {}
     return mandatory === false

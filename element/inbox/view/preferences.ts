@@ -30,9 +30,7 @@ export class PreferencesSheet {
     this.#host.shadowRoot?.querySelector<HTMLDialogElement>('[part=preferences]')?.showModal()
   }
 
-  /**
-   * Reads what the service has. After a refusal the controls are made again: they have the choice.
-   */
+  /** Reads what the service has. Refused controls are made again: they still show the choice. */
   async #run(strings: Strings, work: () => Promise<unknown>): Promise<void> {
     this.#failure = undefined
     try {

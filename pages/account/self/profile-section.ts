@@ -27,7 +27,7 @@ export class ProfileSection extends AccountSection {
   async #change(body: { displayName?: string | null; locale?: string | null }): Promise<void> {
     await this.account.send('api/me', { method: 'PATCH', body })
     await this.account.refreshFrame()
-    // Password managers show the name beside the passkeys. The change is stored, whatever becomes of this.
+    // Password managers show the name beside the passkeys.
     const reading = this.account.send<Factors>('api/me/factors')
     void reading.then(({ passkeys }) => signalPasskeys(passkeys)).catch(() => {})
   }

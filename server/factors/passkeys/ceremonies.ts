@@ -254,8 +254,7 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Anyone may request floods of challenges, so they are authenticated, not stored. At its use the
-// store gets the hash.
+// Anyone may request floods of challenges, so they are authenticated, not stored until their use.
 
 /** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }

@@ -187,7 +187,6 @@ function challengeSpent(): CarillonError {
   return ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
-/** Undefined if the passkey names no user. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
   return isIdShaped(named) ? named : undefined

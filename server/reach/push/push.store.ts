@@ -1,4 +1,4 @@
-// Decides which unseen notifications are pushed, and reads what a push says when it is sent.
+// Decides what is pushed, and reads what a push says when it is sent.
 import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'

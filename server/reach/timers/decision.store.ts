@@ -1,5 +1,4 @@
-// Which timers are due, and what of an inbox is sent then, by the present rules? A notification's
-// bit says what was sent.
+// Which timers are due, and what of an inbox is sent, by the present rules?
 import { afterQuiet, type Hours } from '../../inbox/mail-rules.ts'
 import { byState } from '../../inbox/marks.store.ts'
 import type { ReminderChannel } from '../../inbox/reminders.store.ts'

@@ -1,5 +1,4 @@
-// Takes and restores a backup, the same for both engines: gzip-compressed lines of JSON, with a
-// header, the columns, rows and checksum of each table, and a checksum of all.
+// Takes and restores a backup, for both engines: gzip-compressed lines of JSON, with checksums.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
