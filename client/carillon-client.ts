@@ -54,8 +54,8 @@ export function pushOf(requests: Requests): Push {
 }
 
 /**
- * The client of an application. `carillon key add` prints the `key`; keep it out of pages. Throws
- * TypeError without one.
+ * The client of an application that sends, or keeps its users here. `carillon key add` prints the
+ * `key`; keep it out of pages. Throws TypeError without one.
  *
  * @example const producer = createProducer({ baseUrl: 'https://bell.example', key })
  */

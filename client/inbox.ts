@@ -31,7 +31,7 @@ export type ChangesOptions = CallOptions & {
   since: wire.Position
   /** 1 to 100; default 100. */
   limit?: number | undefined
-  /** Seconds, 0 to 25, for which the server waits for a change. */
+  /** Seconds, 0 to 25, that the server waits for a change. */
   wait?: number | undefined
 }
 
@@ -72,7 +72,7 @@ export type Inbox = {
   remove(id: string, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/read-all`: marks all read, or those up to the `seq` `throughSeq` or
-   * the id `through`. With `category`, only those.
+   * the id `through`; with `category`, only those of it.
    *
    * @example await carillon.inbox.readAll({ category: 'builds' })
    */
@@ -90,7 +90,7 @@ export type Inbox = {
   changes(options: ChangesOptions): Promise<wire.Changes>
   /** `GET /api/me/preferences`. */
   preferences(options?: CallOptions): Promise<wire.Preferences>
-  /** `PUT /api/me/preferences`: a mute holds for later arrivals. Throws CONFLICT if mandatory. */
+  /** `PUT /api/me/preferences`: mutes later arrivals. Throws CONFLICT for a mandatory category. */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each once and in order, from `since` or from now

@@ -10,8 +10,8 @@ import type * as wire from './transport/types.ts'
 
 export type SignIn = {
   /**
-   * `POST /login`. Without `variant` the setting of the server decides. Throws
-   * INVALID_CREDENTIALSalso for an unknown or disabled user.
+   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS,
+   * also for an unknown or disabled user.
    *
    * @example await carillon.login({ username: 'ann', password, variant: 'stateful' })
    */

@@ -5,7 +5,7 @@ const day = 24 * hour
 
 export type Times = ReturnType<typeof timesOf>
 
-/** Keep the result: making a formatter is slow. An invalid time reads as ''. */
+/** In the reader's time zone. Keep the result: formatters are slow. An invalid time reads as ''. */
 export function timesOf(locale: string) {
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const formatter = (options: Intl.DateTimeFormatOptions) =>

@@ -60,7 +60,7 @@ export type Producer = {
   events(webhookId: string, options?: EventOptions): AsyncGenerator<wire.WebhookEvent, never>
   /** Needs a key with the scope `users`. */
   users: Users
-  /** Needs a key with the scope `users`. */
+  /** One-time links by which a user sets a password. Needs a key with the scope `users`. */
   links: {
     /**
      * `POST .../links`: makes a link, which you send to the user. The last three of a purpose are

@@ -1,4 +1,4 @@
-// The users of an application and the tokens that it issues for them. The comment of each method names its route.
+// The users and tokens of an application. The comment of each method names its route.
 import { type CallOptions, idInPath, nameInPath, type Requests } from '../transport/requests.ts'
 import type * as wire from '../transport/types.ts'
 

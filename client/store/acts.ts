@@ -9,8 +9,8 @@ type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unkno
 
 type ActsHost = {
   /**
-   * Throws unless the acts' user is still signed in. `isRetry`: another user may be signed in,
-   * whatever the greeting said.
+   * Throws unless the acts' user is still signed in. `isRetry`: another user may be signed in, even
+   * after another greeting.
    */
   confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>

@@ -33,7 +33,7 @@ export type InboxSnapshot = {
   readonly unseen: number
   /** The number of notifications that match the filter, on all pages. */
   readonly total: number
-  /** By name: the categories that are declared, muted or in the inbox. Empty before a read. */
+  /** By name: categories that are declared, muted or in the inbox. Empty before the first read. */
   readonly categories: Readonly<Record<string, Category>>
   readonly state: ListState
   /** In the state `error`; in the state `offline`, the last failure. */

@@ -24,7 +24,7 @@ import type { Me } from './types.ts'
 export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
-  /** The address of Carillon, with its path prefix. Default: the origin of the page. */
+  /** The address of Carillon with its path prefix, or relative to the page. Default: its origin. */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
@@ -184,7 +184,7 @@ export class Requests {
   }
 }
 
-/** Browsers show only the type of a redirect. React Native follows it and names the last one. */
+/** Browsers show a redirect's type only. React Native follows it and names the last address. */
 function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
   if (type?.startsWith('opaque') || (status >= 300 && status < 400 && status !== 304)) return true
   return Boolean(url) && !url.startsWith(`${origin}/`)

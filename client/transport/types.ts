@@ -274,7 +274,7 @@ export type Recipient =
   | { userId: string }
   | { externalId: string; issuer?: string }
 
-/** One text, or one for each language tag (BCP 47), such as `de-CH`. `locale` decides. */
+/** One text, or one for each language tag (BCP 47), as `de-CH`. The reader's `locale` decides. */
 export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
 export type DeliveryRequest = {
@@ -333,7 +333,7 @@ export type Category = {
 }
 
 export type UserAccount = User & {
-  /** By the application, a provider, or a link that was sent to the address. */
+  /** Verified by the application, a provider, or a link that was sent to the address. */
   emailVerified: boolean
   disabled: boolean
   /** The application that the user belongs to; absent if it belongs to none. */

@@ -16,7 +16,6 @@ import type { ComposedService, WorldOptions } from './world.ts'
 
 type Options = {
   name: string
-  /** Only the service's sessions and clock are used. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
   world: Pick<WorldOptions, 'id' | 'cookies' | 'way'>
   stepsOf: (n: number) => Step[]

@@ -1,4 +1,4 @@
-// What the sections of the account page share. A class, because Lit inherits properties.
+// What the sections of the account page share. A base class, because Lit inherits properties.
 import type { ErrorCode, Me } from 'carillon-client'
 import {
   html,

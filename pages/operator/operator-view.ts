@@ -5,7 +5,7 @@ import type { Account } from '../account/account-section.ts'
 import { LoadedSection } from '../account/loaded-section.ts'
 import type { Strip } from './strip.ts'
 
-/** `argument`: what follows the name of the view in the address, such as the id of a user. */
+/** `argument`: what follows the view in the address, such as a user's id. */
 export type Operator = Account & { own: TextsOf<'operator'>; argument: string }
 export type Row = Readonly<Record<string, unknown>>
 

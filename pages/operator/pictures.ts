@@ -1,4 +1,4 @@
-// Small pictures. Tables beside them have the same facts, so a screen reader gets their titles alone.
+// Tables beside these pictures have the same facts, so a screen reader gets their titles alone.
 import { html, svg, type TemplateResult } from 'lit'
 import type { Row } from './operator-view.ts'
 

@@ -1,4 +1,5 @@
-// The clock of lifetimes. If the wall clock is set back, the monotonic clock goes on.
+// The clock of lifetimes. If the wall clock is set back, time goes on with the monotonic clock, so
+// nothing lives longer. Times for people use the wall clock.
 
 export type TimeSources = {
   wall: () => number

@@ -21,7 +21,6 @@ type Row = {
   /** A duration in milliseconds; its field ends with `Ms`. */
   isTime?: true
   default?: string | undefined
-  /** Bounds of a number or duration. */
   range?: { min: number; max: number }
   /** What happens without the setting. */
   absent?: string

@@ -387,7 +387,7 @@ function* replace(
   yield* recount(found, { category: to, ...(renotify && newest) })
 }
 
-/** Of a user who has muted something or is reached, or for which a webhook waits. */
+/** A notification whose user has muted something or is reached, or for which a webhook waits. */
 type Arrived = Unseen & { id: string; mutes: number }
 
 /** A mandatory category cannot be muted. What arrives muted is read and archived, and stays so. */

@@ -38,7 +38,7 @@ export const startTotp = forUser({
   body: shapes.NewTotpBody,
   responses: { 201: shapes.TotpResponse },
   refusals: ['CONFLICT'],
-  /** Before a first code, the app may not have taken the secret: no lock-out. */
+  /** The app may not have taken the secret, so its user is not locked out before a first code. */
   async handle(dependencies: FactorNeeds, request, reply) {
     const { label = 'Authenticator app' } = request.body ?? {}
     const user = await findEnabledUser(dependencies, request.caller)

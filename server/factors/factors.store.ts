@@ -49,7 +49,7 @@ export type Use = {
 /** Recovery codes come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-/** Of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
+/** The hash of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
 type WithLink = { linkHash?: string | undefined }
 
 /** A mailed link is valid while its address is the user's verified one. */
@@ -218,7 +218,7 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 /**
  * Uses a confirmed factor once: a later time step, or a passkey whose counter (if any) rose.
  * Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if `spent` was
- * used. Then it only uses up the `spent` of a passkey. One of several calls succeeds.
+ * used. Then it only uses up the `spent` of a passkey. One of simultaneous uses succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use

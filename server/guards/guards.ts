@@ -193,7 +193,7 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
   return found
 }
 
-/** Only this decides who is calling. With an `Authorization` field, no other proof is read. */
+/** Only this decides the caller. With an `Authorization` field, even invalid, no other counts. */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {

@@ -41,7 +41,7 @@ export type Tag = keyof typeof tags
 
 // Code behind the guards knows the caller only by these types.
 
-/** A second factor, or a passkey, as no other site can request it: words of `acr` (EAP ACR 1.0). */
+/** `mfa`: second factor. `phr`: passkey, which no other site can request (EAP ACR Values 1.0). */
 export type ProvedFactor = 'mfa' | 'phr'
 
 export type Subject = {
@@ -52,7 +52,7 @@ export type Subject = {
   signInId: string
   /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
-  /** Absent: the proof opens everything. `setup`: sets a factor up (factor-policy.ts). */
+  /** Absent if the proof opens everything. `setup`: only sets a factor up (factor-policy.ts). */
   scope?: 'inbox' | 'setup'
   factor?: ProvedFactor
   expiresAt: number

@@ -1,5 +1,5 @@
 // Caches one issuer's keys for a day. Unknown key ids and an unreachable issuer cause limited
-// requests, which jose does not count.
+// requests. jose counts neither failed requests nor time by our clock.
 import { type CryptoKey, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { CarillonError, overloaded } from '../basics/errors.ts'
 import type { IssuerSetting } from '../config/issuers.ts'

@@ -1,5 +1,5 @@
 // All open streams of this process. For each user, a change signal causes one read and one text. No
-// stream waits for another's client.
+// stream waits for another's slow client.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
 import { maxBehind, readChanges, readInbox } from '../inbox/inbox.store.ts'

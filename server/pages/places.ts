@@ -16,7 +16,7 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/** Undefined if no link may choose it. If set, CARILLON_RETURN_URLS allows its URLs and ours. */
+/** Undefined if no link may choose it. A set CARILLON_RETURN_URLS allows only its URLs and ours. */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text

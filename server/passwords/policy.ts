@@ -186,7 +186,7 @@ function repeatedPiece(text: string): string {
   return text
 }
 
-// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such
+// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes
 // (k-anonymity).
 
 const maxSize = 1024 * 1024

@@ -45,7 +45,7 @@ export function* readCategory(of: {
     select ${categoryColumns} from category where application = ${of.application} and name = ${of.name}`
 }
 
-/** Declares a category. Returns false, and changes nothing, if there are `maxDeclared` others. */
+/** Declares or replaces a category. Returns false, and changes nothing, beyond `maxDeclared`. */
 export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory, mail = null } = category
   const changed = yield* run`

@@ -1,5 +1,5 @@
-// Counts a key's requests. Nodes share their counts once a second.
-// draft-ietf-httpapi-ratelimit-headers-11 may change.
+// Counts a key's requests. Nodes share their counts once a second: until then each accepts the
+// whole quota. draft-ietf-httpapi-ratelimit-headers-11 may change.
 import { invalid } from '../config/values.ts'
 import type { Store } from '../store/store.ts'
 import { countUses, type KeyRate } from './producers.store.ts'

@@ -223,7 +223,6 @@ const namedKinds: readonly NoticeKind[] = [
   'mail-stopped',
 ]
 
-/** A label is `<browser> on <system>`, or the name of a program. */
 function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null): string {
   return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
 }

@@ -92,7 +92,10 @@ export const sessionWithInbox = sessionText('?', '?', '?', '?')
 
 const onPostgres = sessionText('$3', '$1', '$1', '$2')
 
-/** Finds a session by its present or older cookie. A disabled user has none. Checks no expiry. */
+/**
+ * Finds a session by its present or an older cookie; the statement is the same for wrong ones. A
+ * disabled user has none. The caller checks the expiry.
+ */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',
   async sqlite(reader, key) {

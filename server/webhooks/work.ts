@@ -49,7 +49,6 @@ export class Webhooks {
   readonly #options: Options
   readonly #ending = new AbortController()
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** Until then nothing is sent to a webhook whose last request failed. */
   readonly #failing = new Map<string, { failures: number; until: number }>()
   #known: ReadonlyMap<string, Webhook> = new Map()
   #watches: ReadonlyMap<string, Watch> = new Map()

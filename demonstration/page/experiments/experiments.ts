@@ -158,7 +158,7 @@ export function noteOnForm(sent: Exchange, cookieName: string): Note {
   return proofOf(sent, cookieName) === 'session' ? 'formWithCookie' : 'formWithoutCookie'
 }
 
-/** The page cannot read the frame. Throws WorldError if the browser sends no form. */
+/** The page cannot read the frame, so it polls. Throws WorldError if the browser sends no form. */
 async function formAfter(world: World, n: number): Promise<Exchange> {
   let last = n
   for (let attempt = 0; attempt < 40; attempt++) {

@@ -1,4 +1,4 @@
-// The entry that turns web push on and off in this browser. Its state is requested before.
+// The menu's entry that turns web push on and off here. Its state is requested first.
 import type { Carillon, PushOptions, PushState } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Acts } from './acts.ts'

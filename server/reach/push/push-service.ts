@@ -1,5 +1,5 @@
-// Encrypts a push for the browser (RFC 8291), signs it for the push service (RFC 8292). Endpoints
-// come from clients, so hosts have to be known.
+// Encrypts a push for the browser (RFC 8291) and signs it for the push service (RFC 8292).
+// Endpoints come from clients, so hosts have to be known.
 import { createECDH, type ECDH } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 import { boundedFetch } from '../../basics/bounded-fetch.ts'
@@ -84,8 +84,9 @@ async function authorizationFor(audience: string, { key, contact, now }: Sender)
 }
 
 /**
- * Resolves with 'gone' if the subscription has ended. Throws Refused (this push), TOO_MANY_REQUESTS
- * (until a time), or another for a retry. No error has the endpoint, a secret of the browser.
+ * Resolves with 'gone' if the subscription has ended. Throws Refused if the push service does not
+ * take this push, TOO_MANY_REQUESTS if it says when it takes the next, and another error if a retry
+ * may succeed. No error has the endpoint, a secret of the browser.
  */
 export async function sendPush(
   { endpoint, p256dh, auth }: Subscription,
