@@ -72,7 +72,7 @@ export type Inbox = {
   remove(id: string, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/read-all`: marks all read, or those up to the `seq` `throughSeq` or
-   * the id `through`; with `category`, only those of it.
+   * the id `through`. With `category`, only those of it.
    *
    * @example await carillon.inbox.readAll({ category: 'builds' })
    */

@@ -10,7 +10,8 @@ export const maxFound = 50
 
 /**
  * The first 50 users with this id, or whose username, address, display name or external id begins
- * so, by index: prepared usernames, external ids byte by byte, others without ASCII case.
+ * with the text, by index: prepared usernames, external ids byte by byte, others without ASCII
+ * case.
  */
 export function* searchUsers(search: string): Read<User[]> {
   const name = findableUsername(search) ?? search
