@@ -1,4 +1,4 @@
-// The entry point of the package: everything that it exports.
+// The entry point of the package.
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import type { Push } from './push/browser-push.ts'
@@ -10,8 +10,8 @@ import { type Auth, type Connection, Requests } from './transport/requests.ts'
 export type Carillon = SignIn & {
   inbox: Inbox & {
     /**
-     * A list that stays right by itself. Lists with equal options share their requests, and all
-     * lists share one stream. `close` each. Throws TypeError for invalid options.
+     * A list that stays right by itself. Lists with equal options share requests, and all share one
+     * stream. `close` each. Throws TypeError for invalid options.
      *
      * @example const list = carillon.inbox.open({ status: 'unread' })
      */

@@ -1,4 +1,4 @@
-// The inbox of the signed-in user: list, count, mark, archive, mute, follow. The comment of each method names its route.
+// The inbox of the signed-in user. The comment of each method names its route.
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
 import { type Call, type CallOptions, idInPath, type Requests } from './transport/requests.ts'
@@ -31,11 +31,11 @@ export type ChangesOptions = CallOptions & {
   since: wire.Position
   /** 1 to 100; default 100. */
   limit?: number | undefined
-  /** Seconds, 0 to 25: if nothing has changed, the server waits that long for a change. */
+  /** Seconds, 0 to 25, that the server waits for a change. */
   wait?: number | undefined
 }
 
-/** A method with an `id` throws NOT_FOUND if the user has no such notification. The same call changes nothing the second time. */
+/** A method with an `id` throws NOT_FOUND without such a notification, and can be repeated. */
 export type Inbox = {
   /**
    * `GET /api/notifications`: a page, newest first. A page after the last one has no items.
@@ -44,8 +44,7 @@ export type Inbox = {
    */
   list(options?: ListOptions): Promise<wire.NotificationPage>
   /**
-   * All notifications, newest first, each once. The loop requests a page when it needs it. `limit`:
-   * the size of a page.
+   * All notifications, newest first, each once. `limit`: the size of a page.
    *
    * @example for await (const { title } of carillon.inbox.iterate()) console.log(title)
    */
@@ -54,9 +53,9 @@ export type Inbox = {
   counts(options?: CallOptions): Promise<wire.Counts>
   /** `GET /api/notifications/:id`. */
   get(id: string, options?: CallOptions): Promise<wire.Notification>
-  /** `PATCH /api/notifications/:id/read`: marks it read. */
+  /** `PATCH /api/notifications/:id/read`. */
   read(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/unread`: marks it unread, until the next `readAll`, and puts it back into the list. */
+  /** `PATCH /api/notifications/:id/unread`: marks it unread and puts it back into the list. */
   markUnread(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. */
   archive(id: string, options?: CallOptions): Promise<void>
@@ -72,9 +71,8 @@ export type Inbox = {
   /** `DELETE /api/notifications/:id`, for good. */
   remove(id: string, options?: CallOptions): Promise<void>
   /**
-   * `POST /api/notifications/read-all`: marks all read, or those with a `seq` up to `throughSeq`,
-   * or up to the notification with the id `through`. With `category`, only those of these
-   * categories.
+   * `POST /api/notifications/read-all`: marks all read, or those up to the `seq` `throughSeq` or
+   * the id `through`. With `category`, only those of it.
    *
    * @example await carillon.inbox.readAll({ category: 'builds' })
    */
@@ -85,14 +83,14 @@ export type Inbox = {
   seen(throughSeq: number, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/undo`: takes back the last `readAll` or `archiveRead`, within ten
-   * minutes. What changed since stays as it is. Throws CONFLICT if there is nothing to undo.
+   * minutes. What changed since stays. Throws CONFLICT if there is none.
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<wire.Changes>
-  /** `GET /api/me/preferences`: what is muted. */
+  /** `GET /api/me/preferences`. */
   preferences(options?: CallOptions): Promise<wire.Preferences>
-  /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
+  /** `PUT /api/me/preferences`: mutes later arrivals. Throws CONFLICT for a mandatory category. */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each once and in order, from `since` or from now

@@ -1,6 +1,5 @@
-// A sign-in with a provider, as the page sees it: only this page can send the form, and only this
-// tab has the verifier. A link would not do: another site could write it, with its own challenge
-// (RFC 9700, sections 2.1 and 4.1).
+// A sign-in with a provider: only this page can send the form, and only this tab has the verifier.
+// Another site could write a link, with its own challenge (RFC 9700, sections 2.1 and 4.1).
 import { type CallOptions, type Connection, Requests } from './transport/requests.ts'
 import type { StatelessLogin } from './transport/types.ts'
 
@@ -35,8 +34,8 @@ export async function signInWith(
 }
 
 /**
- * `POST /login/with/:provider`: exchanges the code in the address of the page for an access token.
- * Null if this tab has no sign-in to finish. Throws INVALID_CREDENTIALS for an invalid code.
+ * `POST /login/with/:provider`: exchanges the code in the page's address for an access token. Null
+ * if this tab has no sign-in to finish. Throws INVALID_CREDENTIALS for an invalid code.
  */
 export async function finishSignIn(
   options: Connection & CallOptions = {},

@@ -11,7 +11,7 @@ import type * as wire from './transport/types.ts'
 export type SignIn = {
   /**
    * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS,
-   * the same for an unknown user, a wrong password and a disabled user.
+   * also for an unknown or disabled user.
    *
    * @example await carillon.login({ username: 'ann', password, variant: 'stateful' })
    */
@@ -30,7 +30,7 @@ export type SignIn = {
   /**
    * `POST /login/second-factor`: completes a `login` that threw SECOND_FACTOR_REQUIRED, with the
    * `challenge` of that error and a code, a recovery code or a passkey. Throws UNAUTHORIZED if the
-   * challenge has ended: sign in again.
+   * challenge has ended.
    */
   completeSignIn(
     factor: wire.SecondFactor,
@@ -38,16 +38,16 @@ export type SignIn = {
   ): Promise<wire.StatefulLogin | wire.StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<wire.Restricted>
-  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is, which is no error. */
+  /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is. */
   me(options?: CallOptions): Promise<wire.Me | null>
   /**
-   * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that the `auth` function
-   * can call this method. Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
+   * `POST /token/renew`: a new token for one that is still valid. The `auth` function can call it.
+   * Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
    */
   renew(token: string, options?: CallOptions): Promise<wire.StatelessLogin>
-  /** `POST /api/me/token`: a token of the signed-in session, by which a backend of your own can know who calls. */
+  /** `POST /api/me/token`: a token of the session, by which your own backend can know who calls. */
   token(options?: CallOptions): Promise<wire.IssuedToken>
-  /** `POST /logout`: ends the session or revokes the tokens of this sign-in, then `signOut`. No error if no user is signed in. */
+  /** `POST /logout`: ends this sign-in, then `signOut`. No error without one. */
   logout(options?: CallOptions): Promise<void>
   /**
    * Ends what the page keeps of the user, without a request: token, stream, open lists, and calls

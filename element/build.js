@@ -1,6 +1,5 @@
-// Bundles what the service serves to browsers, into server/public: the elements with Lit and the
-// client, the client alone, and the scripts of its own pages. Plain JavaScript, so that any Node
-// that can install Carillon can run it.
+// Bundles what the service serves to browsers, into server/public. Plain JavaScript, so that any
+// Node that can install Carillon can run it.
 import { createHash } from 'node:crypto'
 import {
   mkdirSync,
@@ -48,8 +47,7 @@ function assets() {
 }
 
 /**
- * Bundles all scripts, each with the chunks that it may load, the entry first. A hash of the
- * content is in each name.
+ * Bundles all scripts, each with the chunks that it may load, the entry first.
  * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`,
  * `page.css`
  */

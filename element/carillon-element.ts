@@ -58,7 +58,7 @@ export class CarillonElement extends LitElement {
     )
   }
 
-  /** A click on a push opens the page "See all", or without one the page that the reader is on. */
+  /** A click on a push opens the page "See all", or else this page. */
   get pushOptions(): PushOptions {
     return { worker: this.pushWorker || undefined, url: this.allUrl || location.href }
   }

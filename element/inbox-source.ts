@@ -1,5 +1,5 @@
-// Connects an element to the store of the client: opens and closes its lists, and chooses its
-// language. Elements with the same settings share a client, so one stream and one request.
+// Connects an element to the store of the client. Elements with the same settings share a client,
+// so one stream and one request.
 import {
   type Auth,
   type Carillon,
@@ -25,9 +25,7 @@ let badge: Promise<typeof import('./title-badge.ts')> | undefined
 
 export type Tab = 'inbox' | 'unread' | 'archived' | 'snoozed'
 
-/**
- * The highest `seq` that a client announced: several elements of a page announce an arrival once.
- */
+/** The highest `seq` that a client announced: the elements of a page announce it once. */
 const announced = new WeakMap<Carillon, number>()
 
 export class InboxSource implements ReactiveController {
@@ -71,9 +69,7 @@ export class InboxSource implements ReactiveController {
     this.client = carillon ?? sharedClient(server || undefined, auth)
   }
 
-  /**
-   * An element that is moved is removed first: its lists stay open if it is in the page afterwards.
-   */
+  /** An element that is moved is removed first: its lists stay open if the page still has it. */
   hostDisconnected(): void {
     this.#languages.disconnect()
     queueMicrotask(() => this.#host.isConnected || this.#close())
@@ -115,7 +111,7 @@ export class InboxSource implements ReactiveController {
     this.#host.dispatchEvent(new CustomEvent('carillon-change', change))
   }
 
-  /** Closes notifications of the system about what was read elsewhere. Only a browser that displays them asks the client. */
+  /** Closes notifications of the system about what was read elsewhere. */
   #tidy(snapshot: InboxSnapshot): void {
     if (globalThis.Notification?.permission !== 'granted') return
     const { push } = this.client ?? {}

@@ -4,8 +4,8 @@
 const retryMs = 5_000
 
 /**
- * Chromium keeps the failure of an import until the page is loaded again, so a retry adds a query to the address, which the
- * message of Chromium contains. Other browsers request the same address again.
+ * Chromium keeps the failure of an import until the page is loaded again. So a retry adds a query
+ * to the address, which Chromium's message contains.
  */
 export async function retriedImport<Module>(
   load: () => Promise<Module>,

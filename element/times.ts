@@ -1,14 +1,11 @@
-// The time of a notification as text: how long ago ("5 minutes ago"), then a date; and the complete date and time.
+// The time of a notification as text.
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
 export type Times = ReturnType<typeof timesOf>
 
-/**
- * Writes times in the time zone of the reader. Keep the result: making a formatter is slow. An
- * invalid time reads as ''.
- */
+/** In the reader's time zone. Keep the result: formatters are slow. An invalid time reads as ''. */
 export function timesOf(locale: string) {
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const formatter = (options: Intl.DateTimeFormatOptions) =>
@@ -49,9 +46,7 @@ export function timesOf(locale: string) {
       const text = days < 2 ? ago.format(-Math.max(days, 0), 'day') : dated.format(at)
       return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
     },
-    /**
-     * Writes a time in the future: with the day of the week if it is near, otherwise with the date.
-     */
+    /** Writes a time in the future. */
     moment(at: number, now: number): string {
       const days = midnightsBetween(at, now)
       if (Number.isNaN(days)) return ''

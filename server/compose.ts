@@ -137,7 +137,6 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...numbers,
     /** Fills an empty store; undefined if it has a user. */
     firstStart: () => firstStart({ users, producerKeys, deliveries, site }),
-    /** The work of each start and each hour. */
     tidy: () => tidyUp(store, config, environment, { proofs, deliveries, guesses, reach, upkeep }),
     endStreams() {
       notifications.inbox.endBulkActs()

@@ -1,5 +1,4 @@
-// Every route with id, method, path, guard and operation, by tag. app.ts serves them, and
-// openapi.json is made from them.
+// Every route, by tag. app.ts serves them, and openapi.json is made from them.
 import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'

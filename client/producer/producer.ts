@@ -1,4 +1,4 @@
-// The client of an application that sends. A delivery is sent again under the same idempotency key, so it happens once.
+// The client of an application that sends. A repeated delivery has the same idempotency key.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
@@ -12,7 +12,7 @@ export type SendOptions = CallOptions & {
    * delivery, even from several processes. Default: a new key for each call.
    */
   idempotencyKey?: string | undefined
-  /** The maximum number of attempts, at least 1; default 6, with 12.5 s of waiting in all at most, if no `Retry-After` asks for more. */
+  /** At least 1; default 6, with at most 12.5 s of waiting, if no `Retry-After` asks for more. */
   attempts?: number | undefined
 }
 
@@ -45,14 +45,17 @@ export type Producer = {
   ): Promise<wire.KeyChange>
   /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
   removeByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
-  /** `POST /api/notifications/by-key/:key/resolve`: it is done, so it becomes read and archived in all inboxes. Throws NOT_FOUND. */
+  /**
+   * `POST /api/notifications/by-key/:key/resolve`: it is done, so read and archived in all inboxes.
+   * Throws NOT_FOUND.
+   */
   resolveByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   categories: Categories
   /**
    * `GET /api/webhooks/:id/events`: the events of a webhook without a URL, as they come. Each comes
-   * at least once, and those of one user in order. When the loop has gone through the events of a
-   * response, the next request acknowledges them. It waits and tries again as `send` does, without
-   * an end. Needs a key with the scope `webhooks`.
+   * at least once, and those of one user in order. When the loop has gone through a response, the
+   * next request acknowledges it. It tries again as `send` does, without an end. Needs a key with
+   * the scope `webhooks`.
    */
   events(webhookId: string, options?: EventOptions): AsyncGenerator<wire.WebhookEvent, never>
   /** Needs a key with the scope `users`. */
@@ -60,8 +63,9 @@ export type Producer = {
   /** One-time links by which a user sets a password. Needs a key with the scope `users`. */
   links: {
     /**
-     * `POST .../links`: makes a link, which you send to the user. The last three of a purpose are valid. Throws CONFLICT for a user without
-     * a username, an invitation of a user who can sign in already, and a `mailedTo` that is not the address on record.
+     * `POST .../links`: makes a link, which you send to the user. The last three of a purpose are
+     * valid. Throws CONFLICT for a user without a username, an invitation of one who can sign in,
+     * and a `mailedTo` that is not the address on record.
      */
     create(user: UserName, link: wire.LinkRequest, options?: CallOptions): Promise<wire.UserLink>
   }

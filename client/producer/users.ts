@@ -1,4 +1,4 @@
-// The users of an application and the tokens that it issues for them. The comment of each method names its route.
+// The users and tokens of an application. The comment of each method names its route.
 import { type CallOptions, idInPath, nameInPath, type Requests } from '../transport/requests.ts'
 import type * as wire from '../transport/types.ts'
 
@@ -23,7 +23,7 @@ export type TokenOptions = CallOptions & {
 /** A method throws NOT_FOUND if there is no such user. */
 export type Users = {
   /**
-   * `PUT /api/users/external/:externalId`: creates the user, or changes the fields that are given.
+   * `PUT /api/users/external/:externalId`: creates the user, or changes the given fields.
    *
    * @example await producer.users.put('customer-42', { displayName: 'Kim', locale: 'de-CH' })
    */
@@ -32,7 +32,7 @@ export type Users = {
     profile?: wire.UserProfile,
     options?: CallOptions,
   ): Promise<wire.UserAccount>
-  /** `PUT /api/users`: the same for 1 to 1,000 users; all of them, or none if one has a fault. */
+  /** `PUT /api/users`: the same for 1 to 1,000 users; all, or none if one has a fault. */
   putAll(users: readonly wire.UserEntry[], options?: CallOptions): Promise<wire.UserPut[]>
   /** `POST /api/users`: creates a user who signs in here. Throws CONFLICT if the username or the external id is taken. */
   create(user: wire.NewUser, options?: CallOptions): Promise<wire.UserAccount>
@@ -40,14 +40,14 @@ export type Users = {
   list(options?: UsersOptions): Promise<wire.UserPage>
   /** `GET /api/users/external/:externalId` or `GET /api/users/:id`. */
   get(user: UserName, options?: CallOptions): Promise<wire.UserAccount>
-  /** `PATCH` of the same: changes the fields that are given. `disabled` ends every session and token. */
+  /** `PATCH` of the same: changes the given fields. `disabled` ends every session and token. */
   update(user: UserName, change: wire.UserChange, options?: CallOptions): Promise<wire.UserAccount>
   /** `DELETE` of the same: erases the user with inbox, sessions and tokens. */
   delete(user: UserName, options?: CallOptions): Promise<void>
   /** `DELETE .../sessions`: ends every session and token; the user can sign in again. */
   signOut(user: UserName, options?: CallOptions): Promise<void>
   /**
-   * `POST .../tokens`: a token that opens the inbox of the user, for a page of your application.
+   * `POST .../tokens`: a token for the inbox of the user, for your pages.
    *
    * @example const { token } = await producer.users.issueToken({ externalId: 'customer-42' })
    */

@@ -1,4 +1,4 @@
-// Web push in this browser: asks the reader, subscribes, and closes what was read elsewhere. Loaded when it is used.
+// Web push in this browser. Loaded when it is used.
 import type { CarillonError } from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
 import type {
@@ -24,12 +24,12 @@ export type PushOptions = CallOptions & {
 }
 
 export type Push = {
-  /** Whether the user is notified in this browser. Tells the service, once a day, that the subscription is in use. */
+  /** Tells the service, once a day, that the subscription is in use. */
   state(options?: PushOptions): Promise<PushState>
   /** Call it when the reader clicks: the browser asks. Throws CONFLICT if the user has 20 browsers already. */
   turnOn(options?: PushOptions): Promise<PushState>
   turnOff(options?: PushOptions): Promise<void>
-  /** Closes what this browser shows and what was read, archived or removed elsewhere, and sets the number on the icon. `list`: a snapshot of the inbox. */
+  /** Closes what was read or removed elsewhere, and sets the icon's number. `list`: a snapshot. */
   tidy(list: { items: readonly Item[]; unread: number }, options?: PushOptions): Promise<void>
 }
 

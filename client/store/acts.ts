@@ -22,7 +22,6 @@ export class Acts {
   readonly #host: ActsHost
   pending: readonly PendingAct[] = []
   wake = () => {}
-  /** Each act waits for earlier ones. */
   #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {

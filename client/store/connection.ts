@@ -1,5 +1,4 @@
-// Who is signed in, and that user's stream: connects while lists are open, and again after
-// failures.
+// Who is signed in, and that user's stream: it connects while lists are open.
 import { channelOf, openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
@@ -28,10 +27,7 @@ export class Connection {
   /** Null if no user is signed in, undefined before the server has said so. */
   #user: string | null | undefined
   #open: AbortController | undefined
-  /**
-   * Tells other tabs who is signed in. With tokens, which each tab has for itself, it tells only
-   * whom the page signed out.
-   */
+  /** Tells other tabs who is signed in; with tokens, only whom the page signed out. */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
   #failures = 0
@@ -78,7 +74,6 @@ export class Connection {
     if (this.#open && !this.#requests.tokens) this.confirm().catch(() => {})
   }
 
-  /** Throws UNAUTHORIZED if no user is signed in. */
   async confirm(signal?: AbortSignal): Promise<void> {
     const me = await this.#requests.me({ signal, timeoutMs: defaultTiming.connectMs })
     this.#setUser(me?.user.id ?? null)

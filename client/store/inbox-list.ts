@@ -33,9 +33,7 @@ export type InboxSnapshot = {
   readonly unseen: number
   /** The number of notifications that match the filter, on all pages. */
   readonly total: number
-  /**
-   * The categories that are declared, muted or in the inbox, by name. Empty until it was read once.
-   */
+  /** By name: categories that are declared, muted or in the inbox. Empty before the first read. */
   readonly categories: Readonly<Record<string, Category>>
   readonly state: ListState
   /** In the state `error`; in the state `offline`, the last failure. */
@@ -51,9 +49,7 @@ export type InboxSnapshot = {
  */
 export type InboxList = {
   getSnapshot(): InboxSnapshot
-  /**
-   * Calls `listener` after each change, at most once per frame. Returns a function that ends that.
-   */
+  /** Calls `listener` after a change, at most once per frame. Returns a function that ends that. */
   subscribe(listener: (snapshot: InboxSnapshot) => void): () => void
   /** Loads the next page. Concurrent calls share one request. */
   more(): Promise<void>
@@ -71,10 +67,7 @@ export type InboxList = {
   archive(id: string): Promise<void>
   /** Puts an archived or snoozed one back at its place. */
   unarchive(id: string): Promise<void>
-  /**
-   * The notification leaves the list, and comes back as the newest, unread, at `until`: at most a
-   * year away.
-   */
+  /** It leaves the list, and comes back at `until` as the newest, unread: at most a year away. */
   snooze(id: string, until: Time): Promise<void>
   /** Removes one for good. */
   remove(id: string): Promise<void>
@@ -82,9 +75,7 @@ export type InboxList = {
   readAll(): Promise<void>
   /** Archives everything in the inbox that is read. */
   archiveRead(): Promise<void>
-  /**
-   * The reader has seen the list up to the newest of `items`: `unseen` counts what arrives later.
-   */
+  /** The reader has seen the list up to the newest of `items`: `unseen` counts later ones. */
   seen(): Promise<void>
   /**
    * Takes back the last act of this page; a `readAll` or `archiveRead` within ten minutes. Rejects

@@ -1,4 +1,4 @@
-// One list of a client, shared by all that open it with equal options: extent, snapshot, listeners.
+// One list of a client, shared by all that open it with equal options.
 import type { Notification, NotificationPage } from '../transport/types.ts'
 import { firstSnapshot, type InboxSnapshot, type OpenOptions } from './inbox-list.ts'
 import { type Extent, hasCounter, type InboxState, itemsOf } from './state.ts'

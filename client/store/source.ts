@@ -1,6 +1,5 @@
-// The origin of a client's open lists: requests pages, keeps what it knows of the inbox (state.ts)
-// by the stream's events (connection.ts), and shows it with the user's acts (acts.ts) in the lists
-// (shared-list.ts).
+// The origin of a client's open lists. It knows the inbox (state.ts) by pages and events
+// (connection.ts), and shows it with the user's acts (acts.ts) in lists (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
 import { abort, throwIfAborted } from '../transport/cancellation.ts'
@@ -255,7 +254,7 @@ export class Source {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** Requests what is due. With 0, it does not wait for a pause. */
+  /** With 0, it does not wait for a pause. */
   #again(ms: number): void {
     if (ms && this.#againTimer) return
     clearTimeout(this.#againTimer)

@@ -1,5 +1,4 @@
-// What a client knows of an inbox, and how pages, events and acts change it, without network and
-// clock.
+// What a client knows of an inbox, and how pages, events and acts change it. No network, no clock.
 import type { ListStatus } from '../inbox.ts'
 import type {
   Notification,
@@ -223,10 +222,7 @@ function idsOf(act: Act, known: Known): readonly string[] {
 
 const changed = new WeakMap<Act, WeakMap<Notification, Notification>>()
 
-/**
- * Returns one object for the same act and notification, so that a page renders it once; undefined
- * for a removal.
- */
+/** One object for an act and a notification: a page renders it once. Undefined for a removal. */
 function changedBy(act: Act, one: Notification, at: Time): Notification | undefined {
   if (act.type === 'remove') return undefined
   const others = changed.get(act) ?? new WeakMap<Notification, Notification>()

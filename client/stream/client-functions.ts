@@ -1,5 +1,4 @@
-// These are arguments for the code of the tabs, which is loaded on demand: if it imported them,
-// bundlers would add a file that a page has to load first.
+// Arguments for the code of the tabs, which is loaded on demand: an import would add another file.
 import { delayAfter } from '../transport/backoff.ts'
 import { following, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, signedOut } from '../transport/errors.ts'

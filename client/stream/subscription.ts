@@ -1,5 +1,4 @@
-// One live stream over any number of connections: yields each event once, in order; reconnects and
-// resumes.
+// One live stream over any number of connections: yields each event once, in order.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import {
   abort,
@@ -52,10 +51,7 @@ export type StreamWatcher = {
   onUser?: (id: string) => void
 }
 
-/**
- * Reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection even
- * while `next()` waits.
- */
+/** Reads nothing ahead of `next()`. A `break` closes the connection even while `next()` waits. */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
@@ -175,8 +171,7 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
-    // The position is in the query: for pages of another origin, Last-Event-ID would cost a
-    // preflight request.
+    // In the query: from another origin, Last-Event-ID would cost a preflight request.
     const opened = this.#requests.open({
       path: 'api/notifications/stream',
       query: { since: this.#position },
@@ -229,10 +224,7 @@ class Subscription {
     this.#sessionEnd = undefined
   }
 
-  /**
-   * Reconnects at once, as there may be a new proof; with backoff if the last session brought no
-   * event.
-   */
+  /** Reconnects at once for a new proof; with backoff if the last session brought no event. */
   #endSession({ data }: ServerSentEvent): number {
     const isFirst = this.#sessionEnd === undefined
     this.#sessionEnd = JSON.parse(data).reason

@@ -1,5 +1,4 @@
-// Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog,
-// 2015).
+// Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog).
 import { isCarillonError } from './errors.ts'
 
 export type Backoff = {

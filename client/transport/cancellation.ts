@@ -42,10 +42,7 @@ export function throwIfAborted(signal?: AbortSignal): void {
   if (signal?.aborted) throw reasonOf(signal)
 }
 
-/**
- * Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`,
- * and aborts at the end.
- */
+/** Runs `work` with a controller that follows `signals`. `timeoutMs` and the end abort it. */
 export async function following<Result>(
   signals: Signals,
   work: (own: AbortController) => Promise<Result>,

@@ -1,5 +1,4 @@
-// Sends all requests of the client: adds the proof, and returns the response's data or throws an
-// error.
+// Sends all requests of the client: adds the proof, and returns the data or throws an error.
 import { abort, following, throwIfAborted, unlessAborted } from './cancellation.ts'
 import {
   CarillonError,
@@ -25,10 +24,7 @@ import type { Me } from './types.ts'
 export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
-  /**
-   * The address of Carillon, with its path prefix. Default: the origin of the page. A relative one,
-   * such as `/bell/`, is an address of the page.
-   */
+  /** The address of Carillon with its path prefix, or relative to the page. Default: its origin. */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
@@ -54,10 +50,7 @@ export type Call = CallOptions & {
 const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.fetch(url, init)
 
 export class Requests {
-  /**
-   * React Native cannot read a body while it arrives, so a stream never begins. The first response
-   * shows this.
-   */
+  /** React Native cannot read a body while it arrives: no stream begins. A response shows it. */
   canStream: boolean = 'body' in (globalThis.Response?.prototype ?? {})
   session: AbortController = new AbortController()
   readonly tokens: Tokens | undefined
@@ -76,9 +69,7 @@ export class Requests {
     this.tokens = auth === 'cookie' ? undefined : new Tokens(auth, tokenTimeoutMs)
   }
 
-  /**
-   * Throws TypeError if `baseUrl` is relative and there is no page, as in server-side rendering.
-   */
+  /** Throws TypeError if `baseUrl` is relative and there is no page, as on a server. */
   get base(): URL {
     try {
       return new URL(this.#baseUrl, globalThis.location?.href)
@@ -177,8 +168,7 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // A redirect could send the token or password to another server. Not `error`, which Workers
-      // lack.
+      // A redirect could send the token or password to another server. Workers have no `error`.
       redirect: 'manual',
       // It arrives even if the page is left at once.
       keepalive: method !== 'GET' && body === undefined,
@@ -194,10 +184,7 @@ export class Requests {
   }
 }
 
-/**
- * Browsers show only the type of a redirect. React Native follows it, and names only the last
- * address.
- */
+/** Browsers show a redirect's type only. React Native follows it and names the last address. */
 function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
   if (type?.startsWith('opaque') || (status >= 300 && status < 400 && status !== 304)) return true
   return Boolean(url) && !url.startsWith(`${origin}/`)
@@ -229,8 +216,7 @@ function headersOf(fields: Record<string, string>): Headers {
     try {
       headers.set(name, value)
     } catch {
-      // The message leaves out the value, which may be a secret. A TypeError of `fetch` would count
-      // as a network failure.
+      // The value may be a secret. A TypeError of `fetch` would count as a network failure.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers

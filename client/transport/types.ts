@@ -1,4 +1,4 @@
-// The wire format as types. client/types.test.ts checks that they equal the server's schemas and its error codes.
+// The wire format as types. client/types.test.ts compares them with the server's schemas.
 
 /** A point in time: ISO 8601, UTC, with milliseconds. */
 export type Time = string
@@ -16,7 +16,7 @@ export type User = {
   email: string | null
   createdAt: Time
 }
-/** The kind of proof in the request: a session cookie or an access token. */
+/** The kind of proof in the request. */
 export type Proof = 'session' | 'access-token'
 /** What a sign-in creates: `stateful` a session with a cookie, `stateless` an access token. */
 export type Variant = 'stateful' | 'stateless'
@@ -67,13 +67,12 @@ export type Me = {
   expiresAt: Time
   /** True after a session was disowned, until a new password is set. */
   passwordChangeRequired: boolean
-  /** When a password that was generated for the user stops working; null for one that the user chose. */
+  /** When a generated password stops working; null for one that the user chose. */
   passwordEndsAt: string | null
   /** What the service demands that this sign-in did not prove; null for nothing. */
   secondFactor: SecondFactorDemand | null
 }
 
-/** What a delivery may give besides the title. */
 type Content = {
   /** Up to 4,000 characters. */
   body: string | null
@@ -82,7 +81,7 @@ type Content = {
   category: string | null
   /** At most 8 KiB as JSON. */
   data: Record<string, unknown> | null
-  /** The subject of the notification: a later delivery with the same key replaces the content of the earlier one. */
+  /** The subject of the notification: a later delivery with this key replaces its content. */
   key: string | null
 }
 /** The icons that every bell can draw. */
@@ -125,7 +124,7 @@ export type NotificationPage = {
   /** The number of notifications that match the filter, on all pages. */
   total: number
   hasMore: boolean
-  /** The number of unread notifications in the whole inbox: the number on the bell. */
+  /** The number on the bell: of the whole inbox. */
   unread: number
   version: number
   /** Pass it as `before` to get the next page. Null on the last page. */
@@ -175,7 +174,7 @@ export type Changes =
 /** The state of the inbox after an event. */
 export type InboxState = { version: number; unread: number; total: number; unseen: number }
 
-/** The data of each kind of event, as the stream carries it. */
+/** The data of each kind of event. */
 export type StreamData = Record<'hello' | 'seen' | 'resync', InboxState> & {
   [Type in
     | 'created'
@@ -275,7 +274,7 @@ export type Recipient =
   | { userId: string }
   | { externalId: string; issuer?: string }
 
-/** One text, or one for each language: by language tags (BCP 47), such as `de-CH`. The service chooses by the `locale` of the reader. */
+/** One text, or one for each language tag (BCP 47), as `de-CH`. The reader's `locale` decides. */
 export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
 export type DeliveryRequest = {
@@ -297,7 +296,7 @@ export type DeliveryRequest = {
   expiresAt?: Time | null | undefined
   /** Default: `normal`. */
   priority?: Priority | null | undefined
-  /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
+  /** Needs `key`. Makes a replaced notification unread and the newest, and raises its `count`. */
   renotify?: boolean | null | undefined
   /**
    * What unknown recipients cause. `report` (the default): the others get it. `refuse`:
@@ -334,14 +333,14 @@ export type Category = {
 }
 
 export type UserAccount = User & {
-  /** Whether the address was verified: by the application, by a provider, or by a link that was sent to it. */
+  /** Verified by the application, a provider, or a link that was sent to the address. */
   emailVerified: boolean
   disabled: boolean
   /** The application that the user belongs to; absent if it belongs to none. */
   application?: string
   /** The issuer of foreign tokens that the external id belongs to; absent for a plain id. */
   issuer?: string
-  /** Only if the external id was that of a user who was erased, and whom this call creates again. */
+  /** Only if this call creates an erased user again. */
   erased?: boolean
 }
 /** A field that is absent keeps its value; null clears it. */
@@ -378,7 +377,7 @@ export type UserPut = {
   erased?: boolean
   user: UserAccount
 }
-/** `invite` for the first password of a user who has no way to sign in yet, `reset` for another one. */
+/** `invite`: a first password for a user who cannot sign in yet. `reset`: another one. */
 export type LinkRequest = {
   purpose: 'invite' | 'reset'
   /** Where the browser goes afterwards: a path of Carillon, or a URL of an origin that it allows. It is not in the link. */

@@ -1,4 +1,4 @@
-// A class gets ten questions, a field for a reader's own proof, and a handout of two pages.
+// A class gets ten questions, a field for a proof, and a handout.
 import { html } from 'lit/html.js'
 import { filled } from '../texts/texts.ts'
 import type { Stage } from './demonstration-page.ts'

@@ -1,5 +1,4 @@
-// A recorded run of everything, which the page plays without a service (npm run
-// demonstration:record).
+// A recorded run, which the page plays without a service (npm run demonstration:record).
 import type { ExperimentId, Outcome } from './experiments/experiments.ts'
 import type { KeyStep } from './result/result.ts'
 import type { Walk } from './walk.ts'
@@ -10,7 +9,6 @@ export type Recording = {
   keys: readonly KeyStep[]
 }
 
-/** Undefined if the page has a service. */
 export function recordingHere(): Recording | undefined {
   const text = document.getElementById('recording')?.textContent
   return text ? JSON.parse(text) : undefined

@@ -54,7 +54,7 @@ export function storyView(stage: Stage, id: StepId | ExperimentId) {
     ${isOneOf(stepIds, id) ? stepView(stage, id, next) : experimentView(stage, id, next)}`
 }
 
-/** The specification names them. A chip lights when a step has used its address. */
+/** The specification names them. */
 const endpoints = ['/login', '/routeRestreinte', '/notifications', '/read', '/read-all']
 
 function endpointsView({ walk }: Stage) {

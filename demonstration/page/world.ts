@@ -170,7 +170,6 @@ export class World {
     return data as Data
   }
 
-  /** Throws WorldError if the service does not respond. */
   async #request(path: string, { token, body, ...init }: Init) {
     const headers = {
       'Carillon-Visit': this.visit?.id ?? '',

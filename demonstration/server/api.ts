@@ -15,10 +15,7 @@
 
 export type Target = 'service' | 'other-server' | 'servers'
 
-/**
- * A row of `session` or `revocation` (revoked sign-ins, which this server also has in memory).
- * Secrets are hashes.
- */
+/** A row of `session` or `revocation`, which this server also has in memory. Secrets are hashes. */
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
 /** Order and spelling are those of the wire. */

@@ -1,4 +1,4 @@
-// What the page can change in a world: clock, database, keys, and a thief's acts.
+// What the page can change in a world.
 import type { IncomingMessage } from 'node:http'
 import { conflict } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
@@ -51,12 +51,11 @@ const token = text(1, 4_000, { pattern: '^[ -~]*$' })
 const path = text(1, 200, { pattern: '^(service|other-server|servers)/[\\w/-]+$' })
 
 export const controls = {
-  /** Moves the clock forward, 35 days at most. */
   advance: control(seconds(1, 35 * 24 * 3_600), async (world, wanted) => {
     world.state.offsetMs += wanted.seconds * 1_000
   }),
 
-  /** The database is away, for 10 seconds at most; 0 ends it. */
+  /** 0 seconds end the outage. */
   outage: control(seconds(0, 10), async (world, wanted) => {
     world.state.outageEndsAt = world.options.wall() + wanted.seconds * 1_000
   }),
@@ -66,14 +65,12 @@ export const controls = {
     await world.service.deliveries.deliver('demonstration', request)
   }),
 
-  /** Copies the cookie of this request, and the `token`. */
   steal: control(object({ token: optional(token) }), async (world, wanted, raw) => {
     const { cookie } = world.options.cookies
     world.stolen.session = sessionSecret(raw.headers.cookie, cookie.name) ?? undefined
     world.stolen.token = wanted.token
   }),
 
-  /** `n`: the number of the exchange. */
   thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), byThief),
 
   /** A thief renews the copied token every 14 minutes until that is refused. */

@@ -1,5 +1,4 @@
-// The service starts this process (server/demonstration/child.ts), sends its settings over a
-// channel, and passes requests on. It ends with the channel.
+// The service starts this process (server/demonstration/child.ts). It ends with their channel.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Another application's server: the one with only the public key, and the five behind the balancer.
-// With the way `store`, this server shares the database with the service, but never memory.
+// Another application's server: with only the public key, or behind the balancer. With the way
+// `store`, it shares the database with the service, but never memory.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -16,7 +16,6 @@ import type { ComposedService, WorldOptions } from './world.ts'
 
 type Options = {
   name: string
-  /** Only the service's sessions and clock are used. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
   world: Pick<WorldOptions, 'id' | 'cookies' | 'way'>
   stepsOf: (n: number) => Step[]

@@ -39,7 +39,6 @@ const forVisit = operationFor<World>()
 const created = { 201: 'json' } as const
 const found = { 200: 'json' } as const
 
-/** Throws NOT_FOUND without the world's cookie, or if the page names another world. */
 const ofVisit: Guard<Needs, World> = {
   name: 'visitor',
   refusals: ['NOT_FOUND'],
@@ -191,7 +190,7 @@ function stateOf(world: World, { headers: { host = '' } }: IncomingMessage): Vis
 
 /**
  * Another site's form has neither field nor cookie, so the query names the world. Only with POST: a
- * link would lead other visitors' requests, with their cookies, into its author's transcript.
+ * link would lead others' cookies into its author's transcript.
  */
 function targetOf(
   method: string | undefined,

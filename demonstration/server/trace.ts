@@ -1,5 +1,4 @@
-// The server's calls for one request. Parts are wrapped when a world is composed, so the service
-// has neither code nor cost for it.
+// The server's calls for one request. The service has neither code nor cost for it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { nameOf, type Store } from '../../server/store/store.ts'
 import { takenBack } from '../../server/store/unavailable.ts'
@@ -49,7 +48,6 @@ export function noted<Result>(name: string, run: () => Result, more: Partial<Ste
   return result
 }
 
-/** Names Ed25519, and the key that was just found. */
 function nameSignature(step: Step, before: readonly Step[]): void {
   const { kid } = before.findLast(({ name }) => name === 'keys.find') ?? {}
   const detail = step.detail === 'found' ? 'valid' : 'invalid'

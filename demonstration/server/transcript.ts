@@ -10,10 +10,7 @@ import type { Message } from './api.ts'
 const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|password/i
 const maxBodyBytes = 16 * 1024
 
-/**
- * Cuts a longer body. `#bytes` has a character for each byte, so arriving byte by byte takes no
- * more memory.
- */
+/** Cuts a longer body. `#bytes` has a character for each byte to save memory. */
 export class Body {
   #bytes = ''
 
@@ -31,7 +28,6 @@ export class Body {
   }
 }
 
-/** Copies what arrives, also if nothing reads it. */
 export function copyOfBody(request: IncomingMessage): Body {
   const body = new Body()
   const { push } = request
@@ -63,10 +59,7 @@ function headOf(response: ServerResponse): Omit<Message, 'body'> {
   return { line, fields: lines.map((text) => text.split(/: (.*)/s, 2) as [string, string]) }
 }
 
-/**
- * `…` replaces what is the visitor's own: other cookies, and credentials except a bearer token of
- * the page.
- */
+/** `…` replaces the visitor's other cookies, and credentials except the page's token. */
 export function requestOf(request: IncomingMessage, names: ReadonlySet<string>): Message {
   const { method, url, httpVersion, rawHeaders } = request
   const fields: [string, string][] = []
@@ -98,7 +91,7 @@ export function onlyCookies(field: string, names: ReadonlySet<string>): string {
   return stripBlanks(kept.map(({ pair }) => pair).join(';'))
 }
 
-/** Masks other cookies' values. A pair without a name is a value. */
+/** A pair without a name is a value. */
 export function maskedCookies(field: string, names: ReadonlySet<string>): string {
   const masked = cookiePairs(field).map(({ name, pair }) =>
     names.has(name) ? pair : `${/^(?:[^=]*=|[ \t]*)/.exec(pair)?.[0]}…`,

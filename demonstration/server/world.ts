@@ -1,5 +1,4 @@
-// One visitor's world: the product on a temporary SQLite database with its own clock, its other
-// servers, and the transcript.
+// One visitor's world: the product on a temporary SQLite database with its own clock.
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -42,7 +41,6 @@ export type Way = {
   fieldsOf: (address: string, by: Passed['by']) => Readonly<Record<string, string>>
 }
 
-/** How far ahead the clock is, and when the database returns. */
 type State = { offsetMs: number; outageEndsAt: number }
 export type ComposedService = Awaited<ReturnType<typeof composeService>>
 /** `path`: as the world's service sees it. */
@@ -82,7 +80,6 @@ export class World {
     return new World(options, await composeService(options))
   }
 
-  /** Throws TOO_MANY_REQUESTS after the last. */
   request(): void {
     if (++this.#requests <= maxRequests) return
     const remedy = 'Start it again.'
@@ -91,7 +88,6 @@ export class World {
     })
   }
 
-  /** Throws TOO_MANY_REQUESTS. */
   async serve([request, response]: Exchanged, { to, path, by, body }: Passed): Promise<void> {
     this.request()
     const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
@@ -128,7 +124,6 @@ export class World {
     traced.run(steps, () => this.service.app.routing(request, response))
   }
 
-  /** Throws NOT_FOUND. */
   exchange(n: number): Exchange {
     const exchange = this.#exchanges.get(n)
     if (exchange === undefined)
@@ -194,10 +189,7 @@ function rowsIn(path: string, userId: string) {
   return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
-/**
- * Of the service's settings only the addresses apply, and HSTS, because browsers keep a host's last
- * policy.
- */
+/** Of the service's settings only addresses and HSTS apply: browsers keep a host's last policy. */
 export function configOf({
   url,
   prefix,

@@ -1,5 +1,4 @@
-// Each visitor has a world, made on demand, limited in number, gone after ten minutes without a
-// request. A cookie's secret names the visitor.
+// Each visitor has a world for ten minutes after a request. A cookie's secret names the visitor.
 import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../../server/basics/errors.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
@@ -81,10 +80,7 @@ export class Worlds {
     return this.ofId(idOf(secret ?? ''))
   }
 
-  /**
-   * Finds the world of a request without a cookie. The id proves nothing: it says which service
-   * checks the request.
-   */
+  /** For requests without a cookie. The id proves nothing: it says which service checks it. */
   ofId(id: string): World | undefined {
     const at = this.#options.monotonic()
     const visit = this.#visits.get(id)

@@ -27,7 +27,6 @@ export const sentences = {
     'Ein Nachweis ist das, was Ihr Browser bei jeder Anfrage vorzeigt, damit der Server Sie erkennt: ein Cookie oder ein Token.',
     'Une preuve est ce que votre navigateur montre à chaque requête, pour que le serveur vous reconnaisse : un cookie ou un jeton.',
   ],
-  /** Above the pictures: what to look at. */
   see: {
     class: [
       'Ten questions that you can answer now, a proof of your own, and a handout.',
@@ -214,7 +213,6 @@ export const sentences = {
       ],
     },
   },
-  /** What to remember. */
   follows: {
     'without-proof': [
       'Both get 401. Without a proof there is no difference yet.',

@@ -21,7 +21,6 @@ function columnOf<Table extends object>(table: Table, at: number): Column<Table>
   return Object.fromEntries(entries) as Column<Table>
 }
 
-/** Values replace `#`, in order. */
 export function filled(text: string, ...values: unknown[]): string {
   return values.reduce<string>((rest, value) => rest.replace('#', String(value)), text)
 }

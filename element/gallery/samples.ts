@@ -1,9 +1,9 @@
-// The notifications that the gallery displays, from left to right and from right to left.
+// The notifications that the gallery displays.
 import type { Notification } from '../../client/transport/types.ts'
 
 type Text = readonly [title: string, body: string | null, category: string | null]
 
-/** The ages of the samples in minutes. */
+/** In minutes. */
 const ages = [2, 18, 60, 190, 1560, 2990, 4430]
 
 const action = (label: string) => ({ label, url: '/?state=one' })

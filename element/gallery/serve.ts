@@ -1,5 +1,4 @@
-// `npm run gallery`: serves the gallery on this machine, bundled for each request, so that a reload
-// shows a change.
+// `npm run gallery`: serves the gallery on this machine. A reload shows a change.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'

@@ -1,5 +1,4 @@
-// Every state that the gallery displays. Tests take them from here, so a state that is added is
-// tested.
+// Every state that the gallery displays and that tests check.
 import type { Notification } from '../../client/transport/types.ts'
 import type { Given } from './given-inbox.ts'
 import { longSamples, manySamples, notification } from './samples.ts'

@@ -12,7 +12,7 @@ export const languages: readonly string[] = ['en', ...Object.keys(loaders)]
 
 export const englishStrings: Strings = stringsOf(english, 'en')
 
-/** The first of `tags` that has texts decides; English if none has. Waits until the language is loaded. */
+/** The first of `tags` that has texts decides; English if none has. */
 export async function stringsFor(tags: readonly string[]): Promise<Strings> {
   const locale = tags.map(canonical).find((tag) => tag && languages.includes(languageOf(tag)))
   if (!locale) return englishStrings

@@ -60,7 +60,7 @@ export const bellStyles = [
   :host([placement='bottom-start']) [part='panel'] { position-area: block-end span-inline-end; }
   :host([placement='top-start']) [part='panel'] { position-area: block-start span-inline-end; }
   :host([placement='top-end']) [part='panel'] { position-area: block-start span-inline-start; }
-  /* The panel is as wide as the window. Firefox forgets the margin of a panel that is wider than its area. */
+  /* Firefox forgets the margin of a panel that is wider than its area. */
   @media (max-width: 416px) {
     [part='panel'], :host([placement='bottom-start']) [part='panel'] { position-area: block-end span-all; }
     :host([placement^='top']) [part='panel'] { position-area: block-start span-all; }

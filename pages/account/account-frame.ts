@@ -60,7 +60,7 @@ if (linkToken !== undefined) history.replaceState(null, '', '#factors')
 const link = linkToken === undefined ? {} : { link: { link: linkToken } }
 const place = { root, pages, passwordMinLength: Number(passwordMin), offered, ...link }
 
-/** How long sections may arrive, in milliseconds. */
+/** How long sections may arrive. */
 const arrivalMs = 10_000
 
 class AccountFrame extends PageFrame {
@@ -78,10 +78,7 @@ class AccountFrame extends PageFrame {
     { rootMargin: '-40px 0px -90% 0px' },
   )
   #target = ''
-  /**
-   * Sections that arrive move the target, so the page scrolls to it again until the reader does
-   * something.
-   */
+  /** Sections that arrive move the target: the page scrolls to it again until the reader acts. */
   readonly #arrivals = new ResizeObserver(() =>
     this.querySelector('.target')?.scrollIntoView({ block: 'start' }),
   )
@@ -123,10 +120,7 @@ class AccountFrame extends PageFrame {
     }
   }
 
-  /**
-   * Another tab may have signed in another user, whose account would change under the name of the
-   * first.
-   */
+  /** Another tab may have signed in another user, whose account would change under the old name. */
   async #checkUser(): Promise<void> {
     const { id } = this.account?.me.user ?? {}
     if (id === undefined || document.visibilityState !== 'visible') return
@@ -168,7 +162,6 @@ class AccountFrame extends PageFrame {
     this.#showTarget()
   }
 
-  /** Scrolls to the target, also if its section displays it only now. */
   #showTarget(): void {
     // "Skip to the content" is around this element.
     const found =

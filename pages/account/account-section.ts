@@ -1,5 +1,4 @@
-// What the sections of the account page share: acts, times, questions and the focus. A base class,
-// because Lit finds reactive properties by inheritance.
+// What the sections of the account page share. A base class, because Lit inherits properties.
 import type { ErrorCode, Me } from 'carillon-client'
 import {
   html,
@@ -33,10 +32,7 @@ export type Account = {
   link?: { link: string }
   /** Counts how often the page has read its data again. */
   revision: number
-  /**
-   * `path`: such as `api/me`. If it needs a recent sign-in, a dialog confirms it, and it is sent
-   * again.
-   */
+  /** `path`: such as `api/me`. */
   send<Data = undefined>(path: string, sending?: Sending): Promise<Data>
   refresh(): Promise<void>
   /** Call it after a change of name or language. */
@@ -61,7 +57,6 @@ export function states(...names: string[]): PropertyDeclarations {
 /** The user closed a dialog: nothing has happened, and nothing is said. */
 export class Cancelled extends Error {}
 
-/** Throws Cancelled unless the dialog is closed with `agreed`. */
 export function agreement(dialog: HTMLDialogElement): Promise<void> {
   dialog.returnValue = ''
   dialog.showModal()
@@ -133,7 +128,7 @@ export abstract class AccountSection extends PageElement {
       : faultOf(failure, this.account)
   }
 
-  /** `3 days ago`; the pointer shows the exact time. */
+  /** `3 days ago`. */
   protected roughly(at: string, text: (time: string) => string): TemplateResult {
     const { times } = this.account
     return html`<span title=${times.absolute(at)}>${text(times.relative(at, Date.now()))}</span>`
@@ -203,17 +198,13 @@ export abstract class AccountSection extends PageElement {
 <p class="hint" id="${id}-hint">${factors.nameHint}</p></div>`
   }
 
-  /** `action`: the text of its button, if there is something to do. */
   protected panelEnd(action?: string): TemplateResult {
     return html`${this.outcome()}
 <p class="buttons">${action && html`<button class="primary" aria-disabled=${this.isBusy}>${action}</button>`}
 <button type="button" @click=${() => this.tell('closed')}>${this.texts.cancel}</button></p>`
   }
 
-  /**
-   * Throws Cancelled unless the user agrees. The button that cancels is first, and so has the
-   * focus.
-   */
+  /** Throws Cancelled unless the user agrees. The button that cancels has the focus. */
   protected async ask({
     title,
     text,
@@ -236,10 +227,7 @@ export abstract class AccountSection extends PageElement {
     await agreement(dialog).finally(() => dialog.remove())
   }
 
-  /**
-   * Call it after an act that removed the button with the focus. Without `selector`, the heading
-   * gets it.
-   */
+  /** Call it after an act that removed the focused button. By default, the heading gets focus. */
   protected async focusOn(selector?: string): Promise<void> {
     await this.updateComplete
     const found = selector === undefined ? null : this.querySelector<HTMLElement>(selector)

@@ -21,9 +21,7 @@ export class ConfirmDialog extends AccountSection {
     this.way = 'password'
   }
 
-  /**
-   * Throws Cancelled if the user closes the dialog, CarillonError if the factors cannot be read.
-   */
+  /** Throws Cancelled if the user closes the dialog, CarillonError if factors cannot be read. */
   async confirm(): Promise<void> {
     this.ways = await this.#readWays()
     this.way = this.ways[0] ?? 'password'

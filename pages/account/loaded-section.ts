@@ -47,7 +47,6 @@ ${this.button(this.account.words.tryAgain, this.#loadAgain)}`
     if (this.loadFailure === undefined) await this.focusOn()
   }
 
-  /** If the data is a `Page`. */
   protected moreButton(
     { items, next }: Page<unknown>,
     read: (after: string) => Promise<Page<unknown>>,

@@ -17,7 +17,7 @@ export abstract class PageFrame extends PageElement {
     return me
   }
 
-  /** If the service wants a recent sign-in or a second factor, a dialog asks for it, and the request is sent again. */
+  /** If the service wants a recent sign-in, a dialog asks for it, and the request is sent again. */
   protected async send<Data>(path: string, sending?: Sending): Promise<Data> {
     const url = this.root + path
     try {

@@ -1,4 +1,4 @@
-// Uses a passkey of this browser: the options of the service in, the body of a route out (WebAuthn Level 3).
+// Uses a passkey of this browser (WebAuthn Level 3).
 import { send } from './requests.ts'
 
 /** Chromium 129, Firefox 119, Safari 18.4; only on HTTPS and on localhost. */

@@ -18,10 +18,7 @@ export async function send<Data = undefined>(url: string, sending: Sending = {})
   })
 }
 
-/**
- * Undefined without a body. Throws CarillonError. `url` is relative, so that it works below any
- * path.
- */
+/** Undefined without a body. `url` is relative, so that it works below any path. */
 async function sendOnce<Data>(
   url: string,
   { body, method = body ? 'POST' : 'GET' }: Sending,

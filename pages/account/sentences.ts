@@ -1,4 +1,4 @@
-// A failed request as a sentence, for the scripts of all pages: also of those that load no Lit.
+// A failed request as a sentence, also for pages without Lit.
 import { isCarillonError } from '../../client/transport/errors.ts'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 
@@ -18,7 +18,7 @@ function waitOf(seconds: number | undefined, { soon, inSeconds, inMinutes }: Wor
   return seconds < 100 ? inSeconds(Math.ceil(seconds)) : inMinutes(Math.ceil(seconds / 60))
 }
 
-/** Why the service refused a password, in the words of the page; undefined if it failed for another reason. */
+/** Undefined if the request failed for another reason. */
 export function passwordFaultOf(
   error: unknown,
   { passwordFaults }: Words,

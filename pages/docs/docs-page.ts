@@ -1,4 +1,4 @@
-// The script of the page of the API's description: a filter for its routes, and a button that copies each example.
+// The script of the page of the API's description, with a filter for its routes.
 import { addCopyButtons } from './copy-buttons.ts'
 
 const docs = document.querySelector('.docs') as HTMLElement

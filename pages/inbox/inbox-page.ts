@@ -11,7 +11,7 @@ const field = document.querySelector('#category-field') as HTMLElement
 const select = document.querySelector('#category') as HTMLSelectElement
 const parameter = 'category'
 
-/** The pause in milliseconds: many notifications may arrive at once. */
+/** Many notifications may arrive at once. */
 const loadMs = 250
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -65,10 +65,7 @@ function show({ categories }: Counts): void {
   select.value = chosen
 }
 
-/**
- * The link of a mail names a notification, which gets the focus. The page marks it as read only when
- * the reader opens it.
- */
+/** A mail's link names a notification. It gets the focus, and stays unread until it is opened. */
 let linked = location.hash.slice(1)
 
 function showLinked(): void {

@@ -1,5 +1,4 @@
-// The script of every page: the reader's theme, and the sign-out, of which the other tabs learn.
-// Both work without it.
+// The reader's theme, and the sign-out, of which the other tabs learn. Both work without it.
 import { endWatch } from '../sign-in/cookies.ts'
 import { attempt, displayTheme, keptTheme, onThemeChange } from './preferences.ts'
 

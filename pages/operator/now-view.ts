@@ -87,7 +87,6 @@ ${this.section(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.
 <p class="hint">${now.states.ok}: ${ok.map(({ check }) => check).join(', ')}</p>`
   }
 
-  /** What the signs in the strips mean, and all of them as a table. */
   #events({ marks }: Numbers): TemplateResult {
     const { now, columns } = this.own
     const rows = marks.toReversed().map(({ at, kind }) => ({ at, event: now.marks[kind] }))

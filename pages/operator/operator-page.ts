@@ -1,4 +1,4 @@
-// The script of the page /operator: one view at a time, by the anchor of the address, such as operator#users/<id>.
+// One view at a time, by the anchor of the address, such as operator#users/<id>.
 import './language.ts'
 import { html, nothing, type TemplateResult } from 'lit'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'

@@ -5,7 +5,7 @@ import type { Account } from '../account/account-section.ts'
 import { LoadedSection } from '../account/loaded-section.ts'
 import type { Strip } from './strip.ts'
 
-/** `argument`: what follows the name of the view in the address, such as the id of a user. */
+/** `argument`: what follows the view in the address, such as a user's id. */
 export type Operator = Account & { own: TextsOf<'operator'>; argument: string }
 export type Row = Readonly<Record<string, unknown>>
 
@@ -92,7 +92,6 @@ ${this.numbers(title, table)}`
 <p class="buttons"><button class="primary">${this.own.search}</button>${more}</p></form>`
   }
 
-  /** Throws Cancelled unless the user agrees. */
   protected sure(action: string, name: string, text = this.own.cannotUndo): Promise<void> {
     return this.ask({ title: this.own.sure(action, name), text, action })
   }
@@ -109,7 +108,6 @@ ${this.numbers(title, table)}`
     )}</p>`
   }
 
-  /** Those that have a name and a value. */
   protected facts(row: Row): TemplateResult {
     const known = this.#named(row).filter((name) => this.cell(name, row[name]) !== none)
     return html`<dl>${known.map((name) => html`<div><dt>${this.columnName(name)}</dt><dd>${this.cell(name, row[name])}</dd></div>`)}</dl>`
@@ -126,7 +124,6 @@ ${this.numbers(title, table)}`
   }
 }
 
-/** The values of the fields of a form, without empty ones. */
 export function valuesOf(event: Event): Record<string, string> {
   event.preventDefault()
   const data = new FormData(event.target as HTMLFormElement)

@@ -1,4 +1,4 @@
-// Small pictures. Tables beside them have the same facts, so a screen reader gets their titles alone.
+// Tables beside these pictures have the same facts, so a screen reader gets their titles alone.
 import { html, svg, type TemplateResult } from 'lit'
 import type { Row } from './operator-view.ts'
 
@@ -9,7 +9,7 @@ const laneHeight = 14
 const heatDays = 28
 const cell = 14
 
-/** Signs in the row above the lanes: changes of the password or a factor, refusals, "That was not me". */
+/** Entries of the audit log that have a sign above the lanes. */
 const marked = /password|factor|passkey|refused|disowned/
 const wrong = /refused|disowned/
 

@@ -20,9 +20,12 @@ export type Line = {
   values: readonly (number | null)[]
   kind: 'bar' | 'line' | 'ms' | 'forecast'
 }
-/** `at`: in milliseconds. `sign`: one character. `what`: what happened, and when. */
+/** `at`: in milliseconds. `sign`: one character. */
 type Mark = { at: number; sign: string; what: string }
-/** `places`: milliseconds, the last one the end of the axis; with `ages`, which displays them, seconds, and values that are shares. */
+/**
+ * `places`: milliseconds since 1970; the last one is the end of the axis. With `ages`, they are
+ * seconds, and the values are shares.
+ */
 export type Strip = {
   lines: readonly Line[]
   places: readonly number[]
@@ -54,13 +57,13 @@ export class OperatorStrip extends PageElement {
     this.#draw()
   }
 
-  /** The colour that a name has in the theme of the page: a canvas knows no names. */
+  /** A canvas knows no names of colours. */
   #colour(name: string): string {
     this.style.color = `var(${name})`
     return getComputedStyle(this).color
   }
 
-  /** Seconds, and the values; bars with those of the lines before. The highest bars come first, so that the lower ones are in front of them. */
+  /** Each bar includes the bars before it. The highest come first, behind the lower ones. */
   #data(): uPlot.AlignedData {
     const { places, lines, ages } = this.strip
     const heights = places.map(() => 0)
@@ -167,7 +170,6 @@ export class OperatorStrip extends PageElement {
     } as uPlot.Series
   }
 
-  /** A mark of several has their number, and its tooltip lists them. */
   #addMarks({ over, valToPos }: uPlot): void {
     const groups: { left: number; marks: Mark[] }[] = []
     for (const mark of this.strip.marks ?? []) {

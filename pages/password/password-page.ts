@@ -1,5 +1,4 @@
-// The script of /reset and /invite: takes the token out of the address, shows whose it is, and sets
-// the new password.
+// The script of /reset and /invite: the token of the address sets the new password.
 import { isCarillonError } from '../../client/transport/errors.ts'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { send } from '../account/requests.ts'

@@ -29,7 +29,7 @@ export function cookieFault(isSignedOut: boolean): 'cookiesBlocked' | 'stillSign
     : undefined
 }
 
-/** The sign-in led somewhere that led back here at once. A link on another page of this service was followed on purpose. */
+/** The sign-in led somewhere that led back at once. Other pages' links are followed on purpose. */
 function isFromSignIn(): boolean {
   if (document.referrer === '') return true
   const { origin, pathname } = new URL(document.referrer)

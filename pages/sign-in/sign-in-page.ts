@@ -1,12 +1,11 @@
-// The script of the sign-in page, whose forms work without it. It adds passkeys and "show password", keeps what was typed if the service
-// does not respond, and says so if the browser keeps no cookie.
+// The forms work without this script. It adds passkeys and "show password", and keeps what was
+// typed if the service does not respond.
 import { isCarillonError } from '../../client/transport/errors.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from '../account/passkeys.ts'
 import { send } from '../account/requests.ts'
 import { beginWatch, cookieFault } from './cookies.ts'
 
 const page = document.querySelector('#sign-in') as HTMLElement
-/** Sentences and places, from the server. */
 const { root = '', next = '', ...sentences } = page.dataset
 const forms = [...page.querySelectorAll<HTMLFormElement>('form:not(.leave)')]
 const timeoutMs = 10_000
@@ -21,7 +20,7 @@ function say(sentence = ''): void {
   if (fault !== null) fault.textContent = sentence
 }
 
-/** A provider has led back with the challenge of the second step in the fragment, which browsers send to no server. */
+/** A provider led back with a challenge in the fragment, which browsers send to no server. */
 function continueAfterProvider(): boolean {
   const facts = new URLSearchParams(location.hash.slice(1))
   if (!facts.has('challenge')) return false
@@ -41,7 +40,7 @@ function continueAfterProvider(): boolean {
   return true
 }
 
-/** The reader has opened the link for a first second factor, and had to sign in before: the address still has it. */
+/** The reader opened the link for a first factor, and had to sign in: the link is still there. */
 function continueWithLink(): boolean {
   const { leadsTo } = page.querySelector<HTMLElement>('[data-leads-to]')?.dataset ?? {}
   if (leadsTo === undefined || !location.hash.startsWith('#factor-')) return false
@@ -49,7 +48,7 @@ function continueWithLink(): boolean {
   return true
 }
 
-/** A browser replaces the page by an error page of its own if nothing responds to a form, and the password is lost. */
+/** If nothing responds to a form, the browser displays an error page, and the password is lost. */
 async function sendIfAlive(form: HTMLFormElement): Promise<void> {
   if (isSending) return
   isSending = true
@@ -66,8 +65,8 @@ async function sendIfAlive(form: HTMLFormElement): Promise<void> {
 }
 
 /**
- * A link such as `account#session-...` leads here with its fragment, and a redirect after the form keeps that of the form (WHATWG Fetch,
- * "HTTP-redirect fetch").
+ * A link such as `account#session-...` leads here with its fragment, and a redirect keeps it
+ * (WHATWG Fetch, "HTTP-redirect fetch").
  */
 function withFragment(address: string): string {
   const url = new URL(address, location.href)
@@ -112,7 +111,7 @@ function goOn(): void {
   location.assign(withFragment(next))
 }
 
-/** The field of the name offers the passkeys of this browser, as it offers passwords. What fails before the user chooses one is not said. */
+/** The field of the name offers this browser's passkeys. Failures before a choice are not shown. */
 async function offerAutofill(): Promise<void> {
   endAutofill()
   // On a host that can have no passkeys, the field does not say so.

@@ -1,11 +1,11 @@
-// A user's activity: the audit entries that the user may see.
+// The audit entries that their user may see.
 import { iso } from '../basics/clock.ts'
 import * as t from '../http/openapi/schema.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { deviceLabel } from './entry.ts'
 
 export const actors = ['user', 'application', 'operator', 'provider', 'service'] as const
-/** Facts about the user's own proofs. Others, such as who ran a command, concern only operators. */
+/** Facts about the user's own proofs. Others concern only operators. */
 export const shownDetails = {
   variant: t.optional(t.example(t.string(), 'stateful')),
   method: t.optional(t.example(t.string(), 'password')),

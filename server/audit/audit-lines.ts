@@ -1,5 +1,4 @@
-// An import has tens of thousands of entries at once: the log gets the first, then one line a
-// second with a count.
+// An import has thousands of entries: the log gets the first, then one line a second with a count.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'

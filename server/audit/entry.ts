@@ -1,4 +1,4 @@
-// Makes an audit entry: who did what, from where, to whom.
+// Makes an audit entry.
 import type { FastifyRequest } from 'fastify'
 import { newOrderedId } from '../basics/ids.ts'
 import { addressOf } from '../http/request/address.ts'

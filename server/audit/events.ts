@@ -74,7 +74,6 @@ export const events = {
 
 export type EventName = keyof typeof events
 
-/** Such an entry notifies each operator. */
 export const eventsForOperators: ReadonlySet<string> = new Set<EventName>([
   'webhook-disabled',
   'mails-refused',

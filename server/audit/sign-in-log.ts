@@ -1,5 +1,4 @@
-// Records refused sign-ins. Anybody can cause one, so lines and rows are limited and the rest
-// counted (L1, L2, A16).
+// Records refused sign-ins, which anybody can cause: a limited number, and counts (L1, L2, A16).
 import { counts } from '../basics/counts.ts'
 import { type CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'

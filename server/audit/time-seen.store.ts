@@ -8,8 +8,8 @@ const heldMs = 3_600_000
 type TimeSeen = { seenAt: number; heldUntil?: number }
 
 /**
- * While the clock is over seven days ahead of what any process saw, an hour has to pass before
- * anything is removed by age, over restarts too.
+ * While the clock is over seven days ahead of what any process saw, nothing is removed by age for
+ * an hour, over restarts too.
  */
 export function* seeTime({
   at,

@@ -17,10 +17,7 @@ export type ScheduledBackup = {
 }
 type Claim = Pick<ScheduledBackup, 'dueAt' | 'node' | 'path'> & { at: number }
 
-/**
- * Only one caller gets the claim; another does after five minutes without renewal, or an hour after
- * a failure.
- */
+/** One caller gets the claim, until five minutes without renewal or an hour after a failure. */
 export function* claimBackup({ dueAt, node, path, at }: Claim): Write<boolean> {
   const added = yield* run`
     insert into scheduled_backup (due_at, node, path, started_at, renewed_at)

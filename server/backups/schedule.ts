@@ -1,5 +1,5 @@
-// One node makes the daily backup, without the service's secret, in a separate process, so that no
-// request waits, and reads it back before naming it.
+// One node makes the daily backup in a separate process without the secret, so that no request
+// waits. It reads the backup back before naming it.
 import { execFile } from 'node:child_process'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -48,7 +48,6 @@ export class ScheduledBackups {
     this.#timer = setInterval(() => void this.run(), everyMs).unref()
   }
 
-  /** A call joins the running one. */
   run(): Promise<void> {
     this.#running ??= this.#makeDue()
       // If the database is away, the next turn tries again.
@@ -105,10 +104,7 @@ export class ScheduledBackups {
     })
   }
 
-  /**
-   * Removes only files of this database's rows, if they have the recorded size, and killed
-   * processes' drafts.
-   */
+  /** Removes killed processes' drafts, and files of this database's rows with the recorded size. */
   async #removeOld(): Promise<void> {
     const { store, schedule, wall } = this.#dependencies
     removeDrafts(schedule.folder, wall() - draftMs)
@@ -142,7 +138,7 @@ function failureOf(error: unknown): string {
   return line.replace(/^carillon: /, '') || messageOf(error)
 }
 
-/** Creates the folder, and tries a small file. Undefined if backups can be made there. */
+/** Undefined if backups can be made there. */
 export function folderFault(folder: string): string | undefined {
   const probe = join(folder, `.carillon-${process.pid}.part`)
   try {

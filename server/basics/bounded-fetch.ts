@@ -1,5 +1,4 @@
-// A request, bounded in time and size, to a service of the operator's choice. Redirects are
-// refused: a lying service makes us contact no other address (SSRF).
+// A request, bounded in time and size, to a service of the operator's choice. No redirects (SSRF).
 import { CarillonError } from './errors.ts'
 
 export type Bounds = {

@@ -1,5 +1,4 @@
-// These characters control a terminal, or begin or turn a line (ECMA-48). JSON leaves most as they
-// are (L8).
+// These characters control a terminal, or begin or turn a line (ECMA-48). JSON escapes few (L8).
 
 const controlling = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 const escaped = new RegExp(`${controlling.source}(?<![\n\t])`, 'gu')

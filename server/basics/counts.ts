@@ -1,5 +1,4 @@
-// On a hot path, counting costs an addition. The names are closed lists, so no client can add a
-// label.
+// Counting costs a hot path an addition. The names are closed lists: no client can add a label.
 
 function zeros<const Name extends string>(...names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>

@@ -1,5 +1,4 @@
-// Writes a small file so that a power failure leaves no partial one: write, fsync, name, fsync the
-// folder, which keeps the name.
+// Writes a small file so that a power failure leaves no partial one.
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'

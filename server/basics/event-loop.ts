@@ -1,4 +1,4 @@
-// Gives one kind of work a share of a turn, so that timers and connections run.
+// Gives work a share of a turn, so that timers and connections run.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 const maxImmediates = 64
@@ -81,7 +81,6 @@ export async function endOfTurn(): Promise<void> {
   turnEnd = undefined
 }
 
-/** A call during a run joins that run. */
 export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   return () => {

@@ -1,10 +1,9 @@
-// Stores and compares secrets. A comparison takes the same time wherever values differ;
-// tools/lint/secrets.grit refuses any other.
+// Stores and compares secrets, in constant time: tools/lint/secrets.grit refuses other comparisons.
 //
 // Each purpose has a key derived from the service's secret, or two while that changes (decision
 // 0044):
 // - `seal` and `open`: what the store reads again. Each sealed column needs its place in
-// re-sealing.ts.
+//   re-sealing.ts.
 // - `mac` and `isMac`: what a client brings back.
 // - `mac`: a hash to find or count. Another secret gives another hash.
 import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'

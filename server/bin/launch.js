@@ -6,8 +6,7 @@ const minMajor = 24
 // Without a listener, SIGUSR1 opens Node's inspector to all local users.
 process.on('SIGUSR1', () => {})
 
-// npm (11.19) ends a command's shell, not the command. A command left on purpose (`&`, nohup) is
-// not watched.
+// npm (11.19) ends a command's shell, not the command. One left on purpose (`&`) is not watched.
 const parent = process.ppid
 const script = process.env.npm_lifecycle_script ?? ''
 if (parent !== 1 && /\bcarillon\b/.test(script) && !/[&;|]/.test(script)) {

@@ -1,5 +1,4 @@
-// launch.js starts this process. A killed launcher forwards no signal, but the system closes the
-// channel, so that the port does not stay in use.
+// launch.js starts this. A killed launcher forwards no signal, but the system closes the channel.
 
 import { run } from './run.js'
 

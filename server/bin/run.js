@@ -1,5 +1,4 @@
-// Runs the bundle while it equals the sources, else the sources. It has no imports, because one of
-// a built-in costs each start 6 ms.
+// Runs the bundle while it equals the sources. An import of a built-in would cost each start 6 ms.
 
 const { existsSync, readFileSync, renameSync, statSync, writeFileSync } =
   process.getBuiltinModule('node:fs')
@@ -43,7 +42,7 @@ export function isBundleCurrent() {
   }
 }
 
-/** A package has been unpacked, or a checkout was copied: the next start need not read the files (20 ms). @param {object} files */
+/** After a copy, the next start need not read the files (20 ms). @param {object} files */
 function remember(files) {
   try {
     const unfinished = `${manifest}.${process.pid}`

@@ -1,4 +1,4 @@
-// Reads a setting that is a JSON array of objects, and reports all its mistakes.
+// Reads a setting that is a JSON array of objects.
 import { invalid, isExposed } from './values.ts'
 
 export type Entry = Readonly<Record<string, unknown>>

@@ -1,5 +1,4 @@
-// Refuses settings that expose passwords, cookies or the database to a network without a
-// confirmation (L3, L4).
+// Refuses settings that expose passwords, cookies or the database without a confirmation (L3, L4).
 
 import type { Database } from '../store/database.ts'
 import { isOnThisMachine, postgresServer } from './database-url.ts'

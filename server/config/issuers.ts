@@ -1,4 +1,4 @@
-// Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own.
+// Reads CARILLON_ISSUERS.
 import { type Entry, isText, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { applicationForm, isApplication, isExposed } from './values.ts'
 

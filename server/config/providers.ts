@@ -130,10 +130,7 @@ function readScopes(
   return Object.freeze(isValid ? [...scopes] : [])
 }
 
-/**
- * Values are compared exactly. Blanks separate values of `acr` (OpenID Connect Core 1.0, section
- * 3.1.2.1).
- */
+/** Compares values exactly. Blanks separate those of `acr` (OpenID Connect Core 1.0, 3.1.2.1). */
 function readFactors(factors: unknown = {}, report: Report): ProviderSetting['factors'] {
   const isValue = (one: unknown) =>
     typeof one === 'string' && one.length <= maxLength && /^[!-~]+$/.test(one)

@@ -1,4 +1,4 @@
-// All settings in one table. docs/config.md is made of it; only serve.ts and commands know it.
+// All settings in one table. docs/config.md is made of it.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
@@ -16,20 +16,19 @@ import {
 } from './values.ts'
 
 type Row = {
-  /** Names the field of Config if the setting does not, as CARILLON_PUBLIC_URL names `publicUrl`. */
+  /** The field of Config; by default `publicUrl` for CARILLON_PUBLIC_URL. */
   key?: string
   /** A duration in milliseconds; its field ends with `Ms`. */
   isTime?: true
   default?: string | undefined
-  /** Bounds of a number or duration, for docs/config.md. */
   range?: { min: number; max: number }
-  /** What happens if a setting without a default is not set. */
+  /** What happens without the setting. */
   absent?: string
   /** Never displayed. */
   secret?: true
   /** The commands that read it, separated by blanks; by default `serve`. */
   commands?: string
-  /** Converts the text, or throws a CarillonError that says what to write. */
+  /** Throws a CarillonError that says what to write. */
   read: (text: string) => unknown
 }
 type Entry = readonly [meaning: string, Row]

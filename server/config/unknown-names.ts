@@ -1,5 +1,4 @@
-// A name near a setting's is misspelt. Others may belong to another program, or be Kubernetes'
-// links.
+// A name near a setting's is misspelt. Others are another program's, or Kubernetes' links.
 import { settings } from './settings.ts'
 import type { Environment } from './values.ts'
 

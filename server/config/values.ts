@@ -1,5 +1,4 @@
-// A reader for each kind of value. It throws what to write instead, as the end of "CARILLON_X is
-// ...; ".
+// A reader for each kind of value. It throws what to write instead: the end of "CARILLON_X is ...".
 import { isIP, isIPv6 } from 'node:net'
 import { resolve } from 'node:path'
 import { CarillonError, type Fault } from '../basics/errors.ts'
@@ -129,7 +128,7 @@ export function readPage(text: string): string {
   return page
 }
 
-/** The service at this URL gets five digits of a hash. The network must not change its answer. */
+/** The network must not change the answer about five digits of a hash. */
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)

@@ -1,5 +1,4 @@
-// Changes all notifications with a key. Each write reaches up to 500 inboxes. Until the last, a row
-// of key_change survives kills.
+// Changes all notifications with a key, 500 inboxes in a write. A row of key_change survives kills.
 import { iso } from '../basics/clock.ts'
 import {
   archiveAll,
@@ -73,7 +72,7 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
 
 type Noted = Found & Content & { sent_at: string }
 
-/** Changes the next inboxes, each table by one statement. Returns the last, if more may follow. */
+/** Returns the last inbox, if more may follow. */
 function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
   const { key, application, kind, at } = change
   const next = yield* all<{ user: string }>`

@@ -1,4 +1,4 @@
-// Why is content refused? Applications can use each link as it is: http, https or a path.
+// Applications can use each link as it is: http, https or a path.
 import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
 import { categoryFault } from '../inbox/category-name.ts'
@@ -63,10 +63,7 @@ function markdownFault(text: string): string | undefined {
 // Browsers strip tabs, and take a backslash for a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
 const plainPath = /^\/(?:[\w.~-][\w.~/?=&-]*)?$/
-/**
- * Parsing takes time in the square of a name's length. DNS has 253 characters (RFC 1035, section
- * 3.1).
- */
+/** Parsing takes time in the square of a name's length. DNS has 253 characters (RFC 1035, 3.1). */
 const longHost = /^\w+:\/\/[^/?#]{256}/
 const ownHost = 'https://own-host.invalid'
 const form = 'must be an http or https URL, or a path that begins with /'

@@ -62,8 +62,8 @@ export class Deliveries {
   }
 
   /**
-   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for
-   * another body, or recipients are unknown). A repetition has the same outcome.
+   * Throws INVALID_REQUEST, CONFLICT (key in use) or UNPROCESSABLE (key of another body, unknown
+   * recipients). A repetition has the same outcome.
    */
   async deliver(
     producerId: string,
@@ -189,9 +189,7 @@ export class Deliveries {
     )
   }
 
-  /**
-   * False for an issuer that is not set up, perhaps misspelt. Without issuers, all are accepted.
-   */
+  /** False for an issuer that is not set up, perhaps misspelt. Without issuers, all pass. */
   #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false
     const isAny = to.issuer === undefined || this.#dependencies.issuers.length === 0

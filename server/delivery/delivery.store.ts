@@ -1,5 +1,4 @@
-// Both engines lock in one order, against deadlocks: idempotency keys, new users, inboxes, each
-// sorted.
+// Against deadlocks, both engines lock in order: idempotency keys, new users, inboxes, each sorted.
 import { type Found, foundColumns, makeNewest, recount } from '../inbox/marks.store.ts'
 import { remind, type Unseen, watchArrived } from '../inbox/reminders.store.ts'
 import {
@@ -329,7 +328,7 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
 
 const listedUser = new Part("unhex(given.value, '-')", 'given.value')
 
-/** Writes each table once. Returns notifications with more to do. */
+/** Writes each table once. */
 function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<Arrived[]> {
   const [one, another] = wanted
   if (one === undefined) return []
@@ -391,10 +390,7 @@ function* replace(
 /** A notification whose user has muted something or is reached, or for which a webhook waits. */
 type Arrived = Unseen & { id: string; mutes: number }
 
-/**
- * A mandatory category cannot be muted. A notification that arrives muted is read, and stays
- * archived when the mute ends.
- */
+/** A mandatory category cannot be muted. What arrives muted is read and archived, and stays so. */
 function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
   const { category, application = '', createdAt, producerId } = delivery
   // These are the service's own reports about the account.

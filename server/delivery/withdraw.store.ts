@@ -1,4 +1,4 @@
-// Takes back one delivery, or what a producer sent in some time, whatever key it has.
+// Takes back one delivery, or what a producer sent in some time.
 import { iso } from '../basics/clock.ts'
 import { type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
 import { announce, lockInboxes } from '../inbox/retention.store.ts'
@@ -6,9 +6,9 @@ import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.
 import { all, inList, type Read, type Write } from '../store/statements.ts'
 
 /**
- * Notifications with ids from `fromId` on and before `beforeId`. `ending`: of one delivery's ids,
- * '' for any. `producer`: an id or a name, '' for any. What was sent again or changed after
- * `sentUntil` stays; of a delivery, all that was changed stays. What the service itself sent stays.
+ * Notifications with ids from `fromId` on and before `beforeId`. `ending`: of one delivery's ids.
+ * `producer`: an id or a name. '' means any. What was sent again or changed after `sentUntil`
+ * stays; of a delivery, all that was changed. What the service itself sent stays.
  */
 export type Sent = {
   fromId: string

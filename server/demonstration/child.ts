@@ -1,5 +1,4 @@
-// The demonstration is a separate process, so readers take nothing from this one. It ends after ten
-// idle minutes.
+// A separate process, so that readers take nothing from this one. It ends after ten idle minutes.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

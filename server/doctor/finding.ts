@@ -1,4 +1,4 @@
-// One check's result: a state, a sentence and what to change.
+// One check's result.
 import { CarillonError, messageOf } from '../basics/errors.ts'
 
 export type Finding = {

@@ -1,5 +1,4 @@
-// A challenge is 32 random bytes, which a client brings back once within five minutes. The store
-// has their hash, for one user only.
+// A challenge is 32 random bytes, which a client brings back once within five minutes.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
@@ -41,9 +40,9 @@ export async function findChallenge(
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) as unknown } : undefined
 }
 
-// The code or challenge in the fragment of `return_to` is for the browser that began (by its
-// cookie), or the page (by verifier and origin). A redirect may carry the fragment to another site
-// (RFC 9700, section 4.1), which has neither.
+// The code or challenge in the fragment of `return_to` needs the cookie of the browser that began,
+// or the page's verifier and origin. A redirect may carry the fragment to another site (RFC 9700,
+// section 4.1), which has neither.
 
 /** `flow`: the needed cookie. `origin`: the page's, if not the service's. */
 export type Bond = {

@@ -111,7 +111,7 @@ export const addFactor = rotating(function* (
   return isFirst ? 'first' : 'done'
 })
 
-/** Lists factors, ordered by id. */
+/** Ordered by id. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
   const rows = yield* all<Row>`
@@ -197,14 +197,14 @@ export const removeFactor = rotating(function* (
   return factor.isConfirmed ? 'done' : 'unconfirmed'
 })
 
-/** The user can sign in by a password, a passkey other than `factorId`, or a provider. */
+/** By a password, a passkey other than `factorId`, or a provider. */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   const hasAccount =
     yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
-/** A password, or a passkey other than `factorId`. */
+/** A password, or another passkey. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
@@ -216,10 +216,9 @@ export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<bool
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
- * Uses a confirmed factor once: a later time step, or a passkey whose counter rose (or that has
- * none). Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if
- * `spent` was used. Then it only uses up the `spent` of a passkey. Of simultaneous uses, one
- * succeeds.
+ * Uses a confirmed factor once: a later time step, or a passkey whose counter (if any) rose.
+ * Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if `spent` was
+ * used. Then it only uses up the `spent` of a passkey. One of simultaneous uses succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
@@ -255,7 +254,6 @@ function* useUp(use: Use, change: Write<number>): Write<UseOutcome> {
   return 'done'
 }
 
-/** False if the challenge was used. */
 function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean> {
   return (
     spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))

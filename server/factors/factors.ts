@@ -19,8 +19,8 @@ export type FactorNeeds = SignInsNeeds & {
 }
 
 /**
- * A sign-in that only sets a factor up, after a password alone, needs a link: a thief may have the
- * password. Undefined if no link is needed. Throws INVALID_REQUEST if it is missing.
+ * A sign-in that only sets a factor up needs a link: a thief may have the password. Undefined if
+ * none is needed. Throws INVALID_REQUEST without it.
  */
 export function linkHashFor(
   { scope, factor }: Subject,
@@ -49,8 +49,7 @@ export function challengeEnded(): CarillonError {
   return new CarillonError('UNAUTHORIZED', problem, { remedy: 'Sign in again.' })
 }
 
-// RFC 6238 with SHA-1, six digits, 30 seconds, which every app supports. Most users have no factor,
-// so the first use loads the packages.
+// RFC 6238 with SHA-1, six digits, 30 seconds: every app supports it. The first use loads packages.
 
 /** The app displays `issuer` and `account`. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {

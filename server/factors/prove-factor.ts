@@ -26,7 +26,6 @@ type Proving = Omit<Use, 'at'> & {
   guesser: Guesser
 }
 
-/** Throws INVALID_REQUEST unless there is exactly one. */
 export function presentedFactor(body: Omit<SecondFactorBody, 'challenge'>): PresentedFactor {
   const { code, recoveryCode, passkey } = body
   const given = [code, recoveryCode, passkey].filter((one) => one !== undefined)

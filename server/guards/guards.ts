@@ -42,7 +42,7 @@ const signedIn = (limit: (found: Found) => Found) =>
   })
 
 export const open = guard('open', [], async () => null)
-/** Admits the user of any valid proof; null without one. */
+/** The user of any valid proof, or null. */
 export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
   authenticate(proofs, request),
 )
@@ -53,16 +53,14 @@ export const unscopedVisitor = visiting((found) => {
 })
 /** Admits as `unscopedVisitor`, also to set a second factor up. */
 export const setupVisitor = visiting(withoutInbox)
-/** Gives the signed-in user, for a route that itself refuses a request without a valid proof. */
+/** Gives the signed-in user to a route that refuses other requests itself. */
 export const verified = guard('user', userRefusals, admitUnscoped)
 /** Admits users, also by tokens of scope `inbox`: to inbox, preferences and push subscriptions. */
 export const inbox = signedIn(withoutSetup)
 export const user = signedIn(unscoped)
 /** Admits as `user`, also to set a second factor up. */
 export const setupUser = signedIn(withoutInbox)
-/**
- * Refuses a session's token: an application with one confirms nothing and changes no credential.
- */
+/** Refuses a session's token: applications with one confirm nothing and change no credential. */
 const owning = (base: Guard<Proofs, Subject>) =>
   guard('user', base.refusals, async (proofs: Proofs, request, reply) => {
     const subject = await base.admit(proofs, request, reply)
@@ -73,10 +71,7 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/**
- * Guards what decides who can sign in: the sign-in or its confirmation must be at most ten minutes
- * old.
- */
+/** Guards what decides who can sign in: sign-in or confirmation is at most ten minutes old. */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',
@@ -198,10 +193,7 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
   return found
 }
 
-/**
- * Only this decides who is calling. If there is an `Authorization` field, even an invalid one, no
- * other proof is read.
- */
+/** Only this decides the caller. With an `Authorization` field, even invalid, no other counts. */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {

@@ -1,6 +1,6 @@
-// A device on which a user signed in keeps a token. Its failures count apart, so the user signs in
-// while others guess (OWASP, "device cookies"; decision 0039). The token only allows to try a
-// password, and names no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
+// A device on which a user signed in keeps a token. Its failures count apart from those of others
+// (OWASP, "device cookies"; decision 0039). It proves nothing, and names no user: `<device
+// id>.<seal>~<seal>`, one seal for each user, the last first.
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { networksOf } from '../basics/ip-addresses.ts'
@@ -52,10 +52,7 @@ export function tokenAfterSignIn(
   return withSealOf(needs, user, device ?? { id: randomText(16), seals: [] })
 }
 
-/**
- * A known device keeps its id. Others share one id for each user, so more links allow no more
- * guesses of the second factor.
- */
+/** A known device keeps its id. Others share one per user: more links allow no more guesses. */
 export function tokenAfterLink(
   needs: Needs,
   presented: readonly string[],

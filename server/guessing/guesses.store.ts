@@ -44,9 +44,8 @@ export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
 }
 
 /**
- * Counts under every key, or returns those that refuse. Simultaneous calls count one after the
- * other. If the last guess is in the future, the clock was set back: the count begins again. Locks
- * keys in order, as `clearGuesses` does.
+ * Counts under every key, or returns those that refuse. Calls take turns. If the clock was set
+ * back, the count begins again. Locks keys in order, as `clearGuesses` does.
  */
 export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   const early = yield* guessRefusals(limits)

@@ -1,5 +1,5 @@
-// A guess counts as a failure before its evaluation, so that simultaneous ones cannot pass the
-// limits. A right guess is taken back (A9, A10; decision 0039).
+// A guess counts as a failure before its evaluation: simultaneous ones cannot pass the limits. A
+// right guess is taken back (A9, A10; decision 0039).
 import { record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
@@ -29,15 +29,12 @@ export type Guesser = Omit<Client, 'account'> & {
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/**
- * 100 failures for all accounts, then 100 an hour. An IPv6 /56 has four times that, a /48 sixteen
- * times.
- */
+/** 100 failures for all accounts, then 100 an hour. An IPv6 /56 has 4 times that, a /48 16. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 /**
- * A user and an address get three mails, then one an hour, ten a day. One client causes fewer, so
- * strangers leave some for the owner.
+ * A user and an address get three mails, then one an hour, ten a day. One client causes fewer: some
+ * are left for the owner.
  */
 const hour = 3_600_000
 const day = keptMs
@@ -52,10 +49,7 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** A client may request ten mails at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
-/**
- * From one client, an account may have 60 right sign-ins, then one in ten seconds. The audit log has
- * all of them.
- */
+/** From one client, an account may have 60 right sign-ins, then one in 10 s. All are audited. */
 const signInRate = { intervalMs: 10_000, burst: 60 }
 /** No limit for a one-time link: it works once, for an owner whose other ways are used up. */
 type LimitedMethod = 'password' | 'passkey' | 'provider'
@@ -224,7 +218,6 @@ export class Guesses {
     return guess
   }
 
-  /** Forgets the failures of the account from this address. */
   async succeed({ limits }: Guess): Promise<void> {
     await this.#options.store.write(stored.clearGuesses, { limits })
   }
@@ -273,15 +266,13 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   })
 }
 
-// Limits a user's audit entries (L1). A change counts before it is made; without effect it is taken
-// back.
+// Limits a user's audit entries (L1). A change counts first; without effect it is taken back.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen sign-in that is not fresh must not use up the limit of what needs a fresh one (`fresh`),
- * nor of its owner's ways to end it (`defences`). A linked account must be unlinked before the
- * next.
+ * A stolen stale sign-in must not use up the limit for fresh ones (`fresh`), nor for ways to end it
+ * (`defences`). A linked account must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',

@@ -1,4 +1,4 @@
-// How connections end: after a drain, after an early response, if a client does not read.
+// How connections end.
 import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -16,9 +16,9 @@ const responseMs = 500
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
- * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers see
- * that the process is not ready. Then `endStreams` runs, and clients reconnect elsewhere. Running
- * requests finish; what is still open is disconnected.
+ * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers
+ * notice. Then `endStreams` runs, and clients reconnect elsewhere. Running requests finish; what is
+ * still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,
@@ -53,8 +53,8 @@ export async function drain(
   await app.close()
 }
 
-// What a client sends after its response is dropped (RFC 9112, section 9.6). Closing with unread
-// bytes would reset the connection: nginx sends 502 and counts a failure.
+// What a client sends after its response is dropped (RFC 9112, section 9.6). Otherwise the
+// connection would be reset: nginx sends 502.
 
 /** A client that sends a little more than the largest body reads its 413. Dropping takes 2 ms. */
 const maxDroppedBytes = 8 * 1024 * 1024
@@ -88,7 +88,6 @@ function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void 
   raw.on('data', count).once('close', end)
 }
 
-/** The response ends after the rest is dropped. */
 export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, text: string): void {
   if (Number(raw.headers['content-length']) > maxDroppedBytes) reply.header('connection', 'close')
   reply.header('content-length', String(Buffer.byteLength(text))).hijack()
@@ -118,7 +117,7 @@ export function afterUnreadBody(
 /** Later bytes on these sockets are no request. */
 export const dropping = new WeakSet<Socket>()
 
-/** The HTTP parser gave the connection up: drops what still arrives. */
+/** The HTTP parser gave the connection up. */
 export function endAndDrop(
   socket: Socket,
   text: string,

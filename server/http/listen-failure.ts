@@ -1,4 +1,4 @@
-// Why can the service not listen, and which setting is to change?
+// Why can the service not listen?
 import { isIPv6 } from 'node:net'
 import { unavailable } from '../basics/errors.ts'
 

@@ -41,10 +41,7 @@ export type Tag = keyof typeof tags
 
 // Code behind the guards knows the caller only by these types.
 
-/**
- * A second factor, or a passkey, which no other site can request. `acr` in OpenID Connect has these
- * words (EAP ACR Values 1.0).
- */
+/** `mfa`: second factor. `phr`: passkey, which no other site can request (EAP ACR Values 1.0). */
 export type ProvedFactor = 'mfa' | 'phr'
 
 export type Subject = {
@@ -55,12 +52,8 @@ export type Subject = {
   signInId: string
   /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
-  /**
-   * Absent if the proof opens everything. `setup`: it only sets a second factor up
-   * (tokens/factor-policy.ts).
-   */
+  /** Absent if the proof opens everything. `setup`: only sets a factor up (factor-policy.ts). */
   scope?: 'inbox' | 'setup'
-  /** What the user proved besides the password, if anything. */
   factor?: ProvedFactor
   expiresAt: number
   inboxVersion?: number
@@ -101,12 +94,9 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   anyHost?: true
   /** Its outcome may come after 9 s. */
   takesLong?: true
-  /** In bytes; 4 KiB by default. */
+  /** In bytes; default 4 KiB. */
   bodyLimit?: number
-  /**
-   * Limits the keys of a JSON body at all depths; 8 by default. The body may have three times as
-   * many values.
-   */
+  /** Limits a JSON body's keys at all depths; default 8. It may have 3 times as many values. */
   maxFields?: number
   headers?: Readonly<Record<string, string>>
   responses?: Readonly<Record<number, ResponseBody>>

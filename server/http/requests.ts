@@ -144,7 +144,7 @@ const pipelined = new WeakMap<Socket, number>()
 
 /**
  * Pipelined responses (RFC 9112, section 9.3.2) stay in memory: one packet on each of 20
- * connections costs 2 GB. And a request that waits must not take a place.
+ * connections costs 2 GB. A waiting request must not take a place.
  */
 function refuseFlood(
   { raw: { socket }, routeOptions }: FastifyRequest,
@@ -161,7 +161,7 @@ function refuseFlood(
 }
 
 /**
- * Against DNS rebinding (L6). No browser adds `Authorization` by itself, so then any name will do,
+ * Against DNS rebinding (L6). No browser adds `Authorization` by itself: with it, any name will do,
  * but not to sign in.
  */
 function refuseMisdirected(
@@ -186,10 +186,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
   return url === '/login' || url.startsWith('/login/') || config?.operation?.signsIn === true
 }
 
-/**
- * Refuses cross-site requests (C1): every login, unsafe methods with a cookie, requests that take a
- * place.
- */
+/** Refuses cross-site requests (C1): logins, unsafe ones with a cookie, those that take places. */
 function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw
@@ -291,9 +288,7 @@ export function pathOf(target: string): string {
 /** The longest path has an external id: 255 characters of 4 bytes, each byte as `%FF`. */
 const maxEncodedPathLength = 3_200
 
-/**
- * The router decodes before any hook, 5,000 `%25` in 1 ms: a longer path becomes an unknown one.
- */
+/** The router decodes before any hook, 5,000 `%25` in 1 ms: a longer path becomes unknown. */
 export function targetToRoute({ url: target = '/' }: { url?: string | undefined }): string {
   if (target.length <= maxEncodedPathLength) return target
   const path = pathOf(target)

@@ -1,4 +1,4 @@
-// What the settings say of this service's addresses, cookies, and permitted sites.
+// What the settings say of this service.
 import type { AddressRanges } from '../basics/ip-addresses.ts'
 
 export type Cookie = {

@@ -32,7 +32,7 @@ export const inbox = forVisitor({
   },
 })
 
-/** Shows a new operator what to do. The page's script ticks what is done. */
+/** The page's script ticks what is done. */
 async function firstSteps(view: View, { site, pages }: PageNeeds): Promise<Html> {
   const { firstSteps: texts, docs } = await view.textsOf('service')
   const step = (name: string, text: string, isDone = false) =>

@@ -92,7 +92,6 @@ export type ChangesQuery = { userId: string; version: number; limit: number; max
 
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
-/** `throughId`: the last notification covered. */
 export type MarkAllRead = {
   userId: string
   throughId: string | null

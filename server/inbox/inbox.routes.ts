@@ -140,7 +140,6 @@ export const undo = forUser({
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Throws NOT_FOUND, as for an unknown id. */
 function notificationId({ params }: GuardedRequest): string {
   const id = params.id.toLowerCase()
   if (uuid.test(id)) return id

@@ -60,10 +60,7 @@ export function* readCounts(userId: string): Read<Counts> {
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
-/**
- * The version costs a fraction of a page. `kept`: what the caller keeps of the inbox, always the
- * same object.
- */
+/** The version costs a fraction of a page. `kept`: what the caller keeps, always one object. */
 export const readVersion = {
   name: 'readVersion',
   sqlite: versionOnSqlite,
@@ -90,10 +87,7 @@ export function* readLocale(userId: string): Read<string | null> {
 /** A client that missed more gets a reset: reading a page is faster. */
 export const maxBehind = 10_000
 
-/**
- * Localizes the notifications. If the language changes meanwhile, the inbox gets another version:
- * its clients load the list again.
- */
+/** If the language changes meanwhile, the inbox has a new version: clients load the list again. */
 export async function readChanges(
   store: Store,
   query: Omit<ChangesQuery, 'maxBehind'>,

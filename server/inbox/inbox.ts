@@ -1,5 +1,4 @@
-// One user's inbox. Every query is scoped to the user, so another user's notification looks
-// missing.
+// One user's inbox. Every query is scoped to the user: others' notifications look missing.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { counts } from '../basics/counts.ts'
 import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'
@@ -23,10 +22,7 @@ import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
 
 export type Reader = { userId: string; inboxVersion?: number }
 
-/**
- * Current while the inbox has this `version`. A kept page is bytes: encoded once, and outside of
- * the garbage collector's heap.
- */
+/** A kept page is bytes: encoded once, and outside of the garbage collector's heap. */
 type Rendered = { version: number; json: string | Buffer }
 type RenderedPage = Rendered & { etag: string }
 /** First pages by `variantOf` their query, and the counts. */
@@ -92,7 +88,6 @@ export class Inbox {
     return sent
   }
 
-  /** If the proof was not read with the version, the version is read now. */
   #versionOf({ userId, inboxVersion }: Reader, kept: Rendered): number | Promise<number> {
     return inboxVersion ?? this.#store.read(readVersion, { userId, kept })
   }
@@ -202,8 +197,8 @@ function render(
   const hasMore = 'page' in request ? request.page * request.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `${beforeItems}${items},${state},"next":${next === null ? null : `"${next}"`}}}`
-  // A browser's user may change, and after a lost disk another change can have the same version. A
-  // UUID's last 12 characters are random.
+  // A browser's user may change. After a lost disk, another change can have this version. A UUID's
+  // last 12 characters are random.
   const newestId = newestIdIn(json.slice(beforeItems.length))
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestId?.slice(-12) ?? ''}"`
   return { version: inbox.version, json, etag }

@@ -1,5 +1,4 @@
-// A list merges index ranges, one for each state (and category), which it reads no further than
-// needed. `$1` is the user.
+// A list merges index ranges, one for each state and category, read as far as needed. `$1`: user.
 import type { Filter, State, Status } from './inbox-state.ts'
 
 export type Shape = { status: Status; hasCategories: boolean }
@@ -30,10 +29,7 @@ const dialects = {
 }
 type Engine = keyof typeof dialects
 
-/**
- * SQL expressions: the page takes `taken` notifications below a sequence number, after `skipped`
- * others.
- */
+/** SQL expressions: the page takes `taken` below a sequence number, after `skipped` others. */
 export type Place = { below: string; taken: string; skipped: string; unless?: string }
 
 export function listSql(engine: Engine, { status, hasCategories }: Shape, place: Place): string {

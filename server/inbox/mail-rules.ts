@@ -1,5 +1,4 @@
-// When is a mail sent about an unread notification? reminders.store.ts has the timers, reach/
-// sends.
+// When is an unread notification mailed? reminders.store.ts has the timers, reach/ sends.
 
 import { mailRules } from '../config/values.ts'
 

@@ -1,5 +1,4 @@
-// The state of notifications, and acts on one. On PostgreSQL a function runs the usual acts
-// (postgres/marks.ts).
+// The state of notifications, and acts on one. On PostgreSQL, postgres/marks.ts runs most.
 import { iso } from '../basics/clock.ts'
 import {
   exists,
@@ -77,7 +76,6 @@ function* findOne(userId: string, id: string): Write<Found | undefined> {
 
 export type Outcome = 'done' | 'absent' | 'held'
 
-/** `change` returns whether it changed something to signal. */
 function* changeOne(
   { userId, id }: OneNotification,
   change: (found: Found) => Write<boolean | 'held'>,
@@ -295,9 +293,7 @@ function* archiveFound(found: Found, at: number): Write<boolean> {
   return false
 }
 
-/**
- * Archives one notification of each inbox, as `archive` does. The caller has locked the inboxes.
- */
+/** Archives one notification of each inbox, as `archive`. The caller has locked the inboxes. */
 export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   for (const one of found) if (one.state === 'archived') yield* leaveUndo(one)
   const moved = found.filter(({ state }) => state !== 'archived')

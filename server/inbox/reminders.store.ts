@@ -9,20 +9,18 @@ export const mailBit = 1
 export const pushBit = 2
 export const eventBit = 4
 
-/** How a timer reaches the reader. 'unread' and 'webhook': an event for the application. */
+/** How a timer reaches the reader. */
 export type ReminderChannel = 'mail' | 'push' | 'unread' | 'webhook'
 
 export type Unseen = { userId: string; seq: number; version: number; reach: number }
-/** `pushDelayMs`: how long a push waits. Either is undefined if the service sends none. */
+/** Either is undefined if the service sends none. */
 export type ReachRules = { mailUnread?: MailRule | undefined; pushDelayMs?: number | undefined }
 type Sent = { category: string | null; application: string; at: number } & ReachRules
 
 type Declared = { mail: MailRule | null; mandatory: number }
 type Chosen = { category: string; mail: MailRule | null; hours: string | null }
 
-/**
- * Writes timers for what is newly unread, for users that something reaches, with locked inboxes.
- */
+/** Writes timers for what is newly unread, for reachable users with locked inboxes. */
 export function* remind(
   { mailUnread, pushDelayMs, ...sent }: Sent,
   unseen: readonly Unseen[],
@@ -130,10 +128,7 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
   return inbox?.refusedAt == null ? 'no-address' : 'refused'
 }
 
-/**
- * Call it when a write changes whether the user has a verified address. With one, it creates the
- * inbox's row. It forgets refusals of another address.
- */
+/** Call it if a verified address comes or goes: creates the inbox's row, forgets other refusals. */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)
   if (isVerified)
@@ -171,7 +166,6 @@ export function* watchChange(before: {
   yield* lookAfter({ user: before.user, seq: before.lastSeq + 1, version: before.version })
 }
 
-/** An existing timer covers it. */
 function* lookAfter({ user, seq, version }: Place): Write<void> {
   yield* send`
     insert into reminder (user_id, channel, due_at, from_seq, from_version)

@@ -1,5 +1,5 @@
 // For a day nothing removes, archives or snoozes the service's security notices, so a thief with a
-// sign-in cannot hide one. They have no key, so no producer reaches them.
+// sign-in cannot hide one. They have no key, so no producer changes them.
 import { iso } from '../basics/clock.ts'
 import { exists, Part, type Write } from '../store/statements.ts'
 import type { UserKey } from './user-key.ts'

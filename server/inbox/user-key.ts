@@ -1,4 +1,4 @@
-// Tables of inboxes name the user by 16 bytes on SQLite (decision 0054), by the id on PostgreSQL.
+// Tables of inboxes name the user by 16 bytes on SQLite (decision 0054).
 import { onCitus, Part, type Write } from '../store/statements.ts'
 
 export {

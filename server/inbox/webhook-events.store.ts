@@ -1,4 +1,4 @@
-// Which outbox rows are events for webhooks, and who gets them? webhooks/ finds and sends events.
+// Outbox rows that are events for webhooks. webhooks/ finds and sends them.
 import { all, inList, type Read, send, type Write } from '../store/statements.ts'
 
 export const eventTypes = [

@@ -1,5 +1,4 @@
-// Foreign tokens open what scope `inbox` opens. The service cannot revoke one, but can disable its
-// user.
+// Foreign tokens open what scope `inbox` opens. The service cannot revoke them, but disable users.
 import { type CryptoKey, compactVerify, errors } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
@@ -89,7 +88,6 @@ export class ForeignTokens {
   async #isGenuine(token: string, { issuer, header }: ReadForeignToken<Issuer>): Promise<boolean> {
     const key = await issuer.keys.find(header)
     if (key === null) return false
-    // An earlier check may have had this token.
     return issuer.checks.enqueue(
       async (check) => this.cached(token) !== undefined || check({ token, key, issuer }),
     )

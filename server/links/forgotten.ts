@@ -1,6 +1,5 @@
 // Mails a link for a forgotten password or a first second factor. The response goes out first, so
-// neither it nor its time reveals a user. An outbox row waits for the mail server; the link is made
-// when the mail leaves.
+// neither it nor its time reveals a user. An outbox row waits. The link is made when it leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
@@ -46,7 +45,7 @@ const maxRunning = 1_000
 /** One client must not take others' places. */
 const maxOfClient = 20
 const maxUsers = 5
-/** A client beyond its budget waits for its response: the event loop is free for others' mails. */
+/** A client beyond its budget waits: the event loop is free for others' mails. */
 const refusedDelayMs = 200
 const maxDelayed = 1_000
 const logEveryMs = 1_000
@@ -68,10 +67,7 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /**
-   * Drops the request if too many are in progress, for any user. Resolves when the response may go
-   * out, which depends on the client's earlier requests alone.
-   */
+  /** Drops the request if too many run. Its duration depends on the client's requests alone. */
   async request(
     forgotten: Forgotten,
     source: RequestSource,
@@ -94,7 +90,7 @@ export class ForgottenPasswords {
     this.#delayed--
   }
 
-  /** Returns the verified address, if any. Throws TOO_MANY_REQUESTS. */
+  /** Returns the verified address, if any. */
   async sendFactorLink(
     user: User,
     source: RequestSource,
@@ -139,7 +135,7 @@ export class ForgottenPasswords {
     this.#counts = { dropped: 0, failed: 0, reason: '' }
   }
 
-  /** It never throws, because no caller waits. */
+  /** It never throws: no caller waits. */
   async #answer(request: Request): Promise<void> {
     try {
       const { guesses } = this.#options

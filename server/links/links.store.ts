@@ -8,10 +8,7 @@ import { get, lock, Part, type Read, send, type Write } from '../store/statement
 import { changePassword, type SetPassword } from '../users/access/user-changes.store.ts'
 import { lockUsers } from '../users/users.store.ts'
 
-/**
- * `invite` sets the first password of a user who cannot sign in yet. `factor` adds the first second
- * factor to a sign-in that only sets one up (factors.store.ts).
- */
+/** `invite` sets a first password. `factor` adds a first second factor (factors.store.ts). */
 export type LinkPurpose = 'invite' | 'reset' | 'factor'
 
 export type Link = {

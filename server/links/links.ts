@@ -1,5 +1,4 @@
-// One-time links set a password or a first factor. The token is their fragment, which browsers
-// neither send nor log.
+// One-time links set a password or a first factor. Their token is a fragment: no browser sends it.
 import { recorded } from '../audit/entry.ts'
 import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf, randomText } from '../basics/secrets.ts'
@@ -99,7 +98,7 @@ export async function findLiveLink(
 /**
  * Ends every session and token of the user. Throws INVALID_REQUEST for the password, which leaves
  * the links, LINK_INVALID, or CONFLICT for an invitation of one who can sign in. Returns this
- * change's generations: if another follows at once, no proof begins.
+ * change's generations: after another change, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,

@@ -32,10 +32,7 @@ export class ChangesSince {
     this.#now = now
   }
 
-  /**
-   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot wait, UNAUTHORIZED when its proof
-   * ends.
-   */
+  /** Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot wait, UNAUTHORIZED at its proof's end. */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
     const inboxTag = inboxTagOf(this.#store.history, userId)

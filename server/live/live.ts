@@ -1,5 +1,5 @@
-// All open streams of this process. Each user has one subscription: a change signal causes one read
-// and one text. No stream waits for another's slow client.
+// All open streams of this process. For each user, a change signal causes one read and one text. No
+// stream waits for another's slow client.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
 import { maxBehind, readChanges, readInbox } from '../inbox/inbox.store.ts'
@@ -128,7 +128,7 @@ export class Live {
     for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
   }
 
-  // Takes a microsecond for each user with a stream.
+  // One microsecond for each user.
   #findErased(key: string): Subscription | undefined {
     if (!isErasedKey(key)) return undefined
     return this.#subscriptions.values().find(({ userId }) => erasedKey(userId) === key)

@@ -24,7 +24,6 @@ export class StreamLimits {
     return this.#open
   }
 
-  /** The users with more than one here, the most first. */
   get most(): { userId: string; streams: number }[] {
     return [...this.#openByUser]
       .map(([userId, streams]) => ({ userId, streams }))

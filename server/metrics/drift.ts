@@ -7,7 +7,6 @@ import { type Size, sizesAfter } from '../inbox/retention.store.ts'
 import type { Store } from '../store/store.ts'
 
 const hourMs = 3_600_000
-/** The first check waits until the start is over. */
 const firstMs = 60_000
 const points = 10
 const inboxesOfPoint = 20

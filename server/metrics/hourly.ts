@@ -1,5 +1,4 @@
-// Each minute, writes what this process counted. Repeats a write with an unknown outcome, so an
-// hour with a failure may count twice.
+// Each minute, writes what this process counted. A failure may count an hour twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { oneAtATime } from '../basics/event-loop.ts'
 import { type RequestCounts, statusClasses } from '../http/response/request-counts.ts'
@@ -37,7 +36,6 @@ export class HourlyNumbers {
     this.#timer = setInterval(() => void this.write().catch(() => {}), everyMs).unref()
   }
 
-  /** Does nothing if this process wrote within `ms` milliseconds. */
   async write(ms = 0): Promise<void> {
     if (this.#sources.wall() >= this.#writtenAt + ms) await this.#writeOnce()
   }
@@ -122,7 +120,6 @@ function ofRequests(requests: RequestCounts): Numbers {
   }
 }
 
-/** The last bucket has what exceeds every bound. */
 function bucketsOf(name: string, durations: Durations | undefined): Numbers {
   if (durations === undefined) return {}
   const { buckets, count } = durations

@@ -63,7 +63,6 @@ export async function openMetrics(
   }
 }
 
-/** Simultaneous requests share one text. */
 async function scraper(families: readonly Family[]) {
   // A start without metrics does not load the package.
   const { Registry, collectDefaultMetrics } = (await import('prom-client')).default

@@ -14,7 +14,6 @@ export const rangeNames = Object.keys(ranges) as Range[]
 /** Counts from `at` (milliseconds) to the next point. */
 export type Point = { at: number; numbers: ReadonlyMap<string, Summed> }
 
-/** The last point has this hour. */
 export async function seriesOf(store: Store, range: Range, now: number): Promise<Point[]> {
   const { points: count, hours } = ranges[range]
   const end = Math.floor(now / hourMs) + 1
@@ -49,7 +48,7 @@ type Growth = { kibPerDay: number | null; fullAt: number | null }
 const dayMs = 24 * hourMs
 const maxDays = 36_500
 
-/** The line goes through 30 daily sizes (least squares). */
+/** Least squares. */
 export function growthOf(
   month: readonly Point[],
   { now, freeBytes }: { now: number; freeBytes: number | null },

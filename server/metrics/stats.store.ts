@@ -1,4 +1,4 @@
-// What a database holds, and whose. These reads count whole tables, so only a command uses them.
+// These reads count whole tables, so only a command uses them.
 import { userDigits } from '../inbox/user-key.ts'
 import { all, idOfDigits, type Read } from '../store/statements.ts'
 

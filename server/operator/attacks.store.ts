@@ -17,7 +17,7 @@ export function* refusalsByHour({
 /** One look examines so many of the newest audit entries, in about 10 ms on SQLite. */
 const examined = 5_000
 
-/** The 20 addresses with the most refusals among the newest 5,000 audit entries since a time. */
+/** The 20 addresses with the most refusals among the newest 5,000 entries since a time. */
 export function* refusalsByAddress(since: number): Read<{ address: string; refusals: number }[]> {
   return yield* all`
     select address, cast(sum(count) as bigint) as refusals from

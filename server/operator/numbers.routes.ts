@@ -57,7 +57,6 @@ function rowOf(point: Point) {
   }
 }
 
-/** Starts are known to the point. */
 async function marksOf(
   store: Store,
   points: readonly Point[],

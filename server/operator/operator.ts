@@ -1,4 +1,4 @@
-// Who may open /operator. Other origins, tokens, keys and users without the role open nothing (O1).
+// Who may open /operator. Other origins, tokens and keys open nothing (O1).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { record } from '../audit/audit.store.ts'
 import { type Facts, recorded, sourceOf } from '../audit/entry.ts'

@@ -1,4 +1,4 @@
-// What waits to be sent, and webhooks. No response has a notification's text.
+// No response has a notification's text.
 import { recorded } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
 import { displayedRow, dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'

@@ -94,7 +94,6 @@ export const heard = forOperator({
 const ages = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 28_800, 86_400, 259_200, 604_800, 2_592_000]
 const maxCategories = 8
 
-/** The newest 1,000 of each age span; the categories with the most. */
 async function byAge(store: Store, now: number) {
   const rows: (HeardRow & { age: number })[] = []
   let before = firstIdAt(now)
@@ -111,7 +110,6 @@ async function byAge(store: Store, now: number) {
     .map(({ producer: _, ...row }) => row)
 }
 
-/** Largest first. */
 function summed(
   rows: readonly HeardRow[],
   names: readonly ('producer' | 'category')[],

@@ -1,4 +1,4 @@
-// What pages share on the server: their reader, language, files and policy.
+// What pages share on the server.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Exchange, Subject } from '../http/operation.ts'
@@ -96,7 +96,7 @@ export async function passwordNote(view: View, { passwordEndsAt }: Reader) {
 }
 
 /**
- * `formAction`: origins of forms and redirects. `referrer`: for a page with a private address; its
+ * `formAction`: origins of forms and redirects. `referrer`: for a page with a private address. Its
  * forms need `Sec-Fetch-Site`.
  */
 export type Policy = {
@@ -139,7 +139,6 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
     .type('text/html; charset=utf-8')
 }
 
-/** The page's script removes this sentence. */
 export function notStarted({ texts }: View): Html {
   return html`<p class="not-started fault">${texts.unsupportedBrowser}</p>`
 }

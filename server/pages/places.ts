@@ -16,10 +16,7 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/**
- * Undefined for what no link may choose. If set, CARILLON_RETURN_URLS allows only its URLs and our
- * pages.
- */
+/** Undefined if no link may choose it. A set CARILLON_RETURN_URLS allows only its URLs and ours. */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text
@@ -52,10 +49,7 @@ export function originOf({ site }: Pick<Places, 'site'>, place: string): string 
 /** A cookie has the place, and browsers store 4 KiB. */
 export const maxReturnToLength = 1_024
 
-/**
- * Browsers take a backslash for a slash, and leave out tabs and line breaks (URL Standard, section
- * 4.4), so such texts are refused unparsed.
- */
+/** Browsers take a backslash for a slash, and drop tabs and line breaks (URL Standard, 4.4). */
 export function returnTo(
   text: string,
   site: Pick<Site, 'publicUrl' | 'allowedOrigins'>,

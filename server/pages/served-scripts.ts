@@ -21,7 +21,6 @@ export class ServedScripts {
     this.#folder = folder
   }
 
-  /** Throws UNAVAILABLE if the scripts are not built. */
   hashed(entry: string): string {
     return this.#load().manifest[entry]?.[0] ?? refuseUnbuilt()
   }

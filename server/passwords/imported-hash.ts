@@ -1,5 +1,4 @@
-// Verifies other systems' hashes as those do, on libuv's threads. A sign-in replaces them
-// (credentials.ts).
+// Verifies other systems' hashes, on libuv's threads. A sign-in replaces them (credentials.ts).
 import { hash as digestOf, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { invalidField } from '../basics/errors.ts'

@@ -1,6 +1,5 @@
-// Hashes passwords with argon2id, a few at a time: each occupies for 30 ms a thread of libuv's
-// pool, which files and DNS need. Others wait in a short queue, in which networks and accounts take
-// turns.
+// Hashes passwords with argon2id, a few at a time: each takes 30 ms of a thread of libuv's pool,
+// which files and DNS need. Others wait in a short queue, networks and accounts in turns.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'
@@ -30,10 +29,7 @@ export function preparePassword(text: string): string {
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
 const operator: Attempt = { account: '' }
-/**
- * The wait is below the 9 s of late-writes.ts. With the delay, 200 retrying connections use a fifth
- * of the processor.
- */
+/** Below the 9 s of late-writes.ts. With the delay, 200 retrying connections use 20 % of a CPU. */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
 /** KiB, and passes. */
@@ -89,7 +85,7 @@ export class Passwords {
 }
 
 // Neither one network nor many addresses against one account block others (A12). Known devices wait
-// apart, so no flood keeps them out (A21; docs/decisions/0039-limits-on-guesses.md).
+// apart (A21; docs/decisions/0039-limits-on-guesses.md).
 
 /** The client has proved that `device` is the user's. */
 export type Attempt = Client & { signal?: AbortSignal }
@@ -235,7 +231,7 @@ class Turns {
   }
 
   // Removes the oldest attempt of the largest network, or of the account for which the most /48
-  // wait. If accounts were counted by attempts, one network could get others refused.
+  // wait. By attempts, one network could get others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
     for (const { names } of this.waiting) {

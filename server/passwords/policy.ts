@@ -1,5 +1,4 @@
-// Is a password acceptable? NIST SP 800-63B-4, 3.1.1.2: length, block list, known names, no
-// composition.
+// Is a password acceptable? NIST SP 800-63B-4, 3.1.1.2: length, block list, names, no composition.
 import { hash } from 'node:crypto'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type Fault, unavailable } from '../basics/errors.ts'
@@ -75,8 +74,7 @@ export function policyFault(
   return undefined
 }
 
-// RFC 8264, section 9.10. Ignorable code points pass, against section 9.13, since phones' emoji
-// have them.
+// RFC 8264, section 9.10. Ignorable code points pass, against 9.13: phones' emoji have them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
 
 function fold(text: string): string {
@@ -152,7 +150,7 @@ const forwards =
 const sequences = forwards + [...forwards].reverse().join('')
 const minSequenceLength = 4
 
-/** The binary logarithm of its place in the list, at most 15. */
+/** At most 15. */
 function bitsOf(piece: string, blocked: BlockList): number | undefined {
   if (piece.length >= minSequenceLength && sequences.includes(piece)) return 3
   const place = blocked.get(piece)
@@ -180,7 +178,6 @@ function lettersIn(text: string): { start: number; end: number } {
   return { start: text.search(/[\p{L}\p{M}]/u), end: upToLast.length }
 }
 
-/** The last repetition may lack its last character. */
 function repeatedPiece(text: string): string {
   const characters = [...text]
   for (let period = 1; period <= (characters.length + 1) / 2; period++)
@@ -189,8 +186,8 @@ function repeatedPiece(text: string): string {
   return text
 }
 
-// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes: it
-// does not learn the password (k-anonymity).
+// Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes
+// (k-anonymity).
 
 const maxSize = 1024 * 1024
 

@@ -80,7 +80,6 @@ export const put = forUser({
   },
 })
 
-/** Throws CONFLICT. */
 function refuseOff({ category, mutedUntil, mail, push }: Chosen): void {
   const refused = [
     mutedUntil && 'it cannot be muted',
@@ -186,7 +185,6 @@ export const getCategory = forProducer({
   },
 })
 
-/** Throws NOT_FOUND without a name, INVALID_REQUEST for one that producers cannot declare. */
 function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
   const { category: name } = params
   if (name === '') throw notFound('The path has no name of a category')

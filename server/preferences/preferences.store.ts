@@ -45,10 +45,7 @@ export function* readCategory(of: {
     select ${categoryColumns} from category where application = ${of.application} and name = ${of.name}`
 }
 
-/**
- * Declares or replaces a category. Returns false, and changes nothing, if the application has
- * `maxDeclared` others.
- */
+/** Declares or replaces a category. Returns false, and changes nothing, beyond `maxDeclared`. */
 export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory, mail = null } = category
   const changed = yield* run`
@@ -89,7 +86,6 @@ function isAny({ mutedUntil, mail, push, hours }: Choice): boolean {
   return (mutedUntil ?? mail ?? push ?? hours) !== null
 }
 
-/** `present`: categories in the inbox. */
 export type Preferences = {
   user: User
   choices: Map<string, Choice>
@@ -170,8 +166,7 @@ function given<Value extends object>(change: Value) {
 
 /**
  * Null ends a mute or a rule; ended mutes are removed. Later deliveries are muted, and what waits
- * is decided again. Returns 'too-many', and changes nothing, if more than `maxMuted` categories
- * would have a mute or a rule.
+ * is decided again. Returns 'too-many', and changes nothing, beyond `maxMuted` categories.
  */
 export function* changePreferences(change: Change): Write<'done' | 'absent' | 'too-many'> {
   const { userId, choices = [], now } = change

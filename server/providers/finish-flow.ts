@@ -129,7 +129,6 @@ async function finishLinking(
   return undefined
 }
 
-/** The code is valid for a minute. */
 type Coding = Pick<CodeData, 'generation' | 'factor'> & { userId: string }
 
 async function codeFor(needs: ProviderNeeds, flow: Flow, { userId, generation, factor }: Coding) {

@@ -1,5 +1,4 @@
-// Users' accounts at providers. Changes first lock the user's row. Accounts are found without
-// users, so the column is not user_id.
+// Changes first lock the user's row. Accounts are found without users: the column is not user_id.
 
 import { record } from '../audit/audit.store.ts'
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
@@ -71,10 +70,7 @@ type UnlinkProviderAccount = {
 } & Rotating &
   Audited
 
-/**
- * Removes an account, and rotates the sign-in. Returns 'last', and changes nothing, without another
- * way to sign in.
- */
+/** Removes an account and rotates the sign-in, or returns 'last' without another way in. */
 export const unlinkProviderAccount = rotating(function* (
   unlink: UnlinkProviderAccount,
 ): Write<'done' | 'absent' | 'last'> {

@@ -62,10 +62,7 @@ export class Provider {
     })
   }
 
-  /**
-   * Throws FORBIDDEN after a refusal or failed check, INVALID_REQUEST for a used code, or
-   * UNAVAILABLE.
-   */
+  /** Throws FORBIDDEN (refusal, failed check), INVALID_REQUEST (used code) or UNAVAILABLE. */
   async identify(response: URL, { state, nonce, verifier }: Checks): Promise<Identity> {
     return this.#guarded(async () => {
       const client = await import('openid-client')

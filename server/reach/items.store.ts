@@ -24,7 +24,7 @@ export const itemColumns = new Part(`
 
 type Ids = { userId: string; ids: readonly string[] }
 
-/** Returns the ids of the unread ones, in the given order. */
+/** In the given order. */
 export function* unreadOf({ userId, ids }: Ids): Read<string[]> {
   const rows = yield* all<{ id: string }>`
     select id from notification where user_id = ${userKey(userId)} and state = 'unread' and id ${inList(ids)}`
@@ -32,7 +32,7 @@ export function* unreadOf({ userId, ids }: Ids): Read<string[]> {
   return ids.filter((id) => unread.has(id))
 }
 
-/** Returns notifications as they are now, by id, without those that are gone. */
+/** By id, without those that are gone. */
 export function* itemsOf({ userId, ids }: Ids): Read<Map<string, Item>> {
   const rows = yield* all<Item>`
     select ${itemColumns} from notification where user_id = ${userKey(userId)} and id ${inList(ids)}`

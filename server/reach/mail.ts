@@ -23,10 +23,7 @@ type MailerOptions = {
 
 /** Less than the 15 minutes of a link. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
-/**
- * A mail costs six exchanges on a new connection, two on an open one. Servers limit a client's
- * connections.
- */
+/** A mail costs 6 exchanges on a new connection, 2 on an open one. Servers limit connections. */
 const connections = { pool: true, maxConnections: 4, idleTimeout: 500 } as const
 
 /** Resolves when the server accepted the mail. Errors have neither the mail nor the password. */

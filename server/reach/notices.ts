@@ -1,6 +1,6 @@
-// Users hear of a sign-in from a new device and of each change of a credential (OWASP ASVS 5.0,
-// 6.3.7), the latter also by mail. Each notice comes from an audit entry, so no change is recorded
-// without one. Operators hear of what the service gave up.
+// Users hear of a new device and of each change of a credential (OWASP ASVS 5.0, 6.3.7), the latter
+// also by mail. Each notice comes from an audit entry: no change is recorded without one. Operators
+// hear of what the service gave up.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
@@ -76,7 +76,7 @@ export class Notices {
     await this.#briefly(sent, { event: 'change-not-notified', userId, kinds })
   }
 
-  /** Resolves soon. If it fails, the device stays unknown, so its next sign-in sends the notice. */
+  /** Resolves soon. If it fails, the device's next sign-in sends the notice. */
   async noteDevice(device: NewDevice): Promise<void> {
     const { userId, signInId } = device
     await this.#briefly(this.#sendDevice(device), {
@@ -156,18 +156,14 @@ export class Notices {
     for (const to of addresses) if (to !== null) await this.#mail(userId, to, `${entry.id}.${kind}`)
   }
 
-  /**
-   * Adds a row to the outbox, or the change to a waiting row. `joined`: the entry's id, the kind.
-   */
+  /** Adds a row to the outbox, or the change to a waiting one. `joined`: the entry's id, kind. */
   async #mail(userId: string, to: string, joined: string): Promise<void> {
     const { now, outbox } = this.#options
     const at = now()
     await outbox?.join({ kind: 'notice', ownerId: userId, target: to, joined, dueAt: at, at })
   }
 
-  /**
-   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined without a user.
-   */
+  /** Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined: no user. */
   async renderMail({
     ownerId: userId,
     target: to,
@@ -211,7 +207,6 @@ function kindsOf({ event, detail, actor }: AuditEntry): NoticeKind[] {
   return namedKinds.filter((kind) => names.includes(kind))
 }
 
-/** What an operator does to a user on /operator, beside changes of credentials. */
 const ofOperatorPage = ['user-signed-out', 'user-disabled', 'user-enabled', 'link-created'] as const
 
 const namedKinds: readonly NoticeKind[] = [
@@ -228,12 +223,11 @@ const namedKinds: readonly NoticeKind[] = [
   'mail-stopped',
 ]
 
-/** A label is `<browser> on <system>`, or the name of a program. */
 function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null): string {
   return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
 }
 
-/** Who did it, from where, and what to do about it. The inbox displays when. */
+/** The inbox displays when. */
 function bodyOf(texts: Texts, kind: NoticeKind, { actor, address, userAgent }: AuditEntry): string {
   if (kind === 'mail-stopped') return texts.mailStopped
   const [by = ''] = actor.split(':', 1)

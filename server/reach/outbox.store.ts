@@ -19,7 +19,6 @@ export type NewRow = {
   ids: string
   at: number
 }
-/** `reason`: why the last try failed. */
 export type OutboxRow = Required<NewRow> & {
   tries: number
   holder: number | null
@@ -150,10 +149,7 @@ export function* delayInOutbox({
     where id = ${id} and holder = ${holder}`
 }
 
-/**
- * Frees rows at a process's end, on SQLite those of the process before, and those whose outcome was
- * not stored.
- */
+/** Frees rows of an ended process (on SQLite, the last one) and rows with no stored outcome. */
 export function* freeOutbox({
   holder,
   channel,

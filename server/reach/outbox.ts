@@ -1,6 +1,5 @@
-// Claims due rows of one channel, sends four of a host at once, and removes or delays each. No row
-// waits for another host. Content is read when a row is sent. Failed rows wait, each time twice as
-// long, for a day at most.
+// Claims due rows of one channel, and sends four of a host at once. No row waits for another host.
+// Content is read when a row is sent. Failed rows wait, each time twice as long, for a day at most.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
@@ -12,10 +11,7 @@ import type { Channel, OutboxRow } from './outbox.store.ts'
 import * as stored from './outbox.store.ts'
 
 export type RowKind = {
-  /**
-   * Does nothing if no reason is left. Throws TOO_MANY_REQUESTS if it has to wait. What it sets in
-   * `ids` is stored if it fails.
-   */
+  /** Does nothing without a reason. Throws TOO_MANY_REQUESTS to wait. A failure stores `ids`. */
   deliver: (row: OutboxRow) => Promise<void>
   /** A row's longest wait; by default a day. */
   maxAgeMs?: number
@@ -108,7 +104,6 @@ export class Outbox {
     })
   }
 
-  /** Leaves other rows to the next start or another process. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     this.#state = 'stopped'
@@ -119,7 +114,6 @@ export class Outbox {
     if (holder !== undefined) await this.#freeOthers(holder).catch(() => {})
   }
 
-  /** Frees the rows of this process's number that are not held here. */
   async #freeOthers(holder: number): Promise<void> {
     const { store, channel } = this.#options
     const kept = this.#held().map(({ id }) => id)
@@ -265,7 +259,6 @@ export class Outbox {
     await this.#kinds.get(row.kind)?.givenUp?.(row, why.isRefused)
   }
 
-  /** Writes a log line, and returns its audit entry. */
   #told(row: OutboxRow, { reason, isRefused }: { reason: string; isRefused: boolean }) {
     const { now, log, channel } = this.#options
     const { kind, ownerId: userId, tries } = row

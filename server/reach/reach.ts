@@ -97,7 +97,6 @@ export class Reach {
     await Promise.all([this.outbox?.end(), this.#pushOutbox.end()])
   }
 
-  /** `aged`: the time by which things are too old. */
   async tidy(aged: () => Promise<number>): Promise<void> {
     await this.#options.store.write(removeUnusedSubscriptions, (await aged()) - unusedForMs)
   }

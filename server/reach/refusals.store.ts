@@ -1,6 +1,6 @@
 // After refusals for good on two days, nothing is mailed to an address: its bit in `inbox.reach`
-// and all its mail timers go. If the server refuses many within an hour, it may refuse this
-// service, and none is stopped.
+// and all its mail timers go. If the server refuses many within an hour, none is stopped: it may
+// refuse this service.
 import { record } from '../audit/audit.store.ts'
 import { decideAgain, reachBits } from '../inbox/reminders.store.ts'
 import { userKey } from '../inbox/user-key.ts'

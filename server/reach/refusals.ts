@@ -1,5 +1,4 @@
-// Stops mails to an address that the mail server refuses for good (refusals.store.ts). Its user
-// gets a notice, from the audit entry.
+// Stops mails to an address that the mail server refuses for good (refusals.store.ts).
 import { recordLogged } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Log } from '../basics/log.ts'
@@ -23,7 +22,6 @@ export class Refusals {
     this.#log = log
   }
 
-  /** `error`: why the mail to the user's address failed. */
   async note(userId: string, email: string, error: unknown): Promise<void> {
     if (userId === '' || !refusesRecipient(error)) return
     const at = this.#now()

@@ -5,7 +5,6 @@ import { all, inList, lockAll, run, send, type Write } from '../store/statements
 import { type NewSigningKey, replaceSigningKeys } from '../tokens/signing-keys.store.ts'
 import { lockUsers } from '../users/users.store.ts'
 
-/** `sparedUserId` is '' for none. */
 type EndEveryProof = { key: NewSigningKey; sparedUserId: string } & Audited
 
 /**

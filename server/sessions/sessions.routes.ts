@@ -77,10 +77,7 @@ export const end = forUser({
   summary:
     'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one that began more than ten minutes ago',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
-  /**
-   * A stolen sign-in must not end its owner's: one that began earlier (S18), or each new one (S19).
-   * An id has the time.
-   */
+  /** A stolen sign-in must not end its owner's: an earlier one (S18), or each new one (S19). */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     const signInId = request.params.id.toLowerCase()
@@ -132,7 +129,7 @@ export const disown = forUser({
 
 type Kind = { disowned?: SeenDevice; needsFresh?: boolean }
 
-/** This node then refuses the sign-in. `disowned`: the caller's device. Throws NOT_FOUND. */
+/** This node then refuses the sign-in. `disowned`: the caller's device. */
 async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, kind: Kind) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request

@@ -25,18 +25,14 @@ import * as stored from './sessions.store.ts'
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// Another node's clock may be this much ahead. A later last use is from before the clock was set
-// back: the session has ended.
+// Another node's clock may be this much ahead. A later use is from before the clock was set back.
 const clockLeewayMs = 60_000
 /** A request with the old secret may be on its way. */
 const copyGraceMs = 10_000
 /** Until then, a stream's client may lack the new cookie. */
 const maxCopyMs = 60_000
 const copyCheckMs = 1_000
-/**
- * The user's id, for a cheap look-up; 16 random bytes for the sign-in; 32 for this cookie, which a
- * rotation replaces.
- */
+/** The user's id for a cheap look-up, 16 random bytes for the sign-in, 32 for this cookie. */
 const cookieShape = /^([0-9a-f-]{36})\.([\w-]{22})\.[\w-]{43}$/
 
 type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'factor' | 'audit'> & {
@@ -130,9 +126,9 @@ export class Sessions {
   }
 
   /**
-   * A long-lived request has to end then, or be checked again; null if its proof has ended or only
-   * sets a factor up. An older cookie ends ten seconds after the new one's first use, at most a
-   * minute after the rotation. `copy` keeps the earliest end, whatever else rotates.
+   * Then a long-lived request is checked again; null if its proof has ended or only sets a factor
+   * up. An older cookie ends ten seconds after the new one's first use, at most a minute after the
+   * rotation. `copy` keeps the earliest end, whatever else rotates.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const session = await this.#find(secret)
@@ -260,8 +256,7 @@ export class Sessions {
     return key === null ? undefined : this.#options.store.read(stored.findSession, key)
   }
 
-  // No request waits for it. During a move the store refuses writes but still serves reads, so
-  // touching pauses after a failure.
+  // During a move the store refuses writes: touching pauses after a failure.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)

@@ -97,7 +97,7 @@ export async function signInByPasskey(
 
 type Presented = Omit<SecondFactorBody, 'challenge'> & { password?: string }
 
-/** Makes a sign-in fresh, returns the next proof. Throws the refusals of POST /api/me/confirm. */
+/** Returns the next proof. Throws the refusals of POST /api/me/confirm. */
 export async function confirmSignIn(
   needs: FactorNeeds,
   { password, ...body }: Presented,

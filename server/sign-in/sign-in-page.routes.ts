@@ -53,9 +53,7 @@ export const signInPage = forVisitor({
   },
 })
 
-/**
- * The longest name, password and `return_to`, percent-encoded. Larger forms cost others time (I2).
- */
+/** The longest name, password and `return_to`, encoded. Larger ones cost others time (I2). */
 const formLimit = 8 * 1024
 
 /** Applications and mail programs may add fields. */
@@ -105,7 +103,6 @@ export const signIn = forAnyone({
     }
     const place = await placeAfter(dependencies, form.return_to)
     if (demand === undefined) return reply.redirect(place, 303)
-    // The page says what is missing, and leads on.
     return reply.redirect(
       `${pagePath(dependencies, 'sign-in')}?return_to=${encodeURIComponent(place)}`,
       303,

@@ -115,7 +115,7 @@ export type SetupDemand = {
   canMail: boolean
 }
 
-/** Replaces `signedInPage`: what is missing, how long the user can go on, and the next step. */
+/** Replaces `signedInPage`. */
 export function setupPage(given: SignInView, user: string, demand: SetupDemand): Page {
   const { view, next, texts, done } = given
   const { setup } = texts

@@ -130,8 +130,7 @@ export const session = forVisitor({
   async handle(dependencies: SignInNeeds, { caller, raw }, reply) {
     const { sessions, site, policy } = dependencies
     const secret = caller === null ? sessionSecret(raw.headers.cookie, site.cookie.name) : null
-    // After another tab changed a credential, this one must not look signed out: the client repeats
-    // the request with the new cookie.
+    // Another tab changed a credential: the client repeats the request with the new cookie.
     if (secret !== null && (await sessions.isJustReplaced(secret))) throw notAuthenticated()
     const user = await readerOf(dependencies, caller)
     return sendData(

@@ -1,5 +1,4 @@
-// What follows a proof in every sign-in, until the response. sign-in-attempts.ts, links/ and
-// providers/ prove users. Each sign-in begins fresh.
+// What follows a proof in every sign-in. sign-in-attempts.ts, links/ and providers/ prove users.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
@@ -38,10 +37,7 @@ export type SignInNeeds = FactorNeeds & {
 
 export type Variant = 'stateful' | 'stateless'
 
-/**
- * `method`: what the user proved. `factor`: what an earlier step proved. `bond`: who may use the
- * second step's challenge.
- */
+/** `method`: what the user proved. `factor`: earlier proofs. `bond`: who may use the challenge. */
 type SignInFacts = {
   variant: Variant
   method: keyof typeof counts.signIns
@@ -107,7 +103,6 @@ type FirstStep = {
   bond?: Bond
 }
 
-/** Throws SECOND_FACTOR_REQUIRED if the user has a factor. `bond`: who may use the challenge. */
 async function demandSecondFactor(
   needs: FactorNeeds,
   user: User,
@@ -182,10 +177,7 @@ async function issueSession(
   return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
 }
 
-/**
- * Ends the whole sign-in of valid tokens; a foreign one ends only at its issuer. With `source`, the
- * audit log has each sign-out.
- */
+/** Ends a token's whole sign-in; a foreign one ends at its issuer. With `source`, it is audited. */
 async function endTokens(
   accessTokens: AccessTokens,
   { raw }: Pick<FastifyRequest, 'raw'>,
@@ -207,8 +199,7 @@ export async function endSignIn(
 ): Promise<void> {
   const { cookie, allowedOrigins } = needs.site
   const source = sourceOf(needs, request)
-  // With a username in its URL (`Authorization: Basic`), another site's form can send a cookie past
-  // the cross-site check.
+  // With a username in its URL (`Authorization: Basic`), a form could pass the cross-site check.
   const isForeign = comesFromOtherSite(request, allowedOrigins)
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   await Promise.all([

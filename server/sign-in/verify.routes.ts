@@ -43,10 +43,7 @@ function identityOf({ id, username, displayName }: Reader): Readonly<Record<stri
   }
 }
 
-/**
- * Node writes each UTF-8 byte as a character. Spaces replace control characters, which could end
- * the field.
- */
+/** Node writes each UTF-8 byte as a character. Control characters, which end fields, become ' '. */
 function fieldValue(text: string): string {
   return Buffer.from(text.replaceAll(/\p{Cc}/gu, ' ').trim()).toString('latin1')
 }
@@ -58,9 +55,7 @@ function signInAddress(dependencies: PageNeeds, original: string | undefined): s
   return goal === undefined ? page : `${page}?return_to=${encodeURIComponent(goal)}`
 }
 
-/**
- * `url`: for the way back. `isAuthRequest`: nginx's `auth_request`, which passes on no redirect.
- */
+/** `url`: the way back. `isAuthRequest`: nginx's `auth_request`, which passes on no redirect. */
 function originalRequestOf(request: IncomingMessage, trustedProxies: AddressRanges) {
   const { headers } = request
   const isAuthRequest = headers['x-original-url'] !== undefined

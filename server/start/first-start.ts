@@ -1,5 +1,4 @@
-// Adds a user, a producer key and a notification to an empty store. No default password: each store
-// gets its own, displayed once.
+// Adds a user with a random password, a producer key and a notification to an empty store.
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import type { Site } from '../http/site.ts'

@@ -1,4 +1,4 @@
-// Composes what proves a caller: keys, revocations, sessions, tokens, providers.
+// Composes what proves a caller.
 import type { Clock } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -28,7 +28,6 @@ export type Environment = {
   aged: () => Promise<number>
   random: () => number
   hashCost?: HashCost | undefined
-  /** Without a setting, it is known when the service listens. */
   url: () => string
   demonstration?: Demonstration | undefined
   own?: OwnParts

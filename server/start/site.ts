@@ -15,7 +15,6 @@ const maxLogoBytes = 256 * 1024
 
 export type Cookies = { cookie: Cookie; deviceCookie: Cookie }
 
-/** `url`: without a setting, known when the service listens. */
 export function siteOf(
   config: Config,
   url: () => string,

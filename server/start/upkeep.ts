@@ -1,5 +1,5 @@
-// Deletes each second what is due, each minute what is too many, each hour what is too old. Short
-// writes decide again under locks: after a kill, the next second goes on.
+// Deletes each second what is due, each minute what is too many, each hour what is too old. After a
+// kill, the next second goes on.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
@@ -42,10 +42,8 @@ export class Upkeep {
   #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** Also continues changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
   readonly trim = oneAtATime(() => this.#trim())
-  /** Also removes what no client has to be sent any more. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {
@@ -165,7 +163,6 @@ export class Upkeep {
   }
 }
 
-/** Links, challenges, secrets, MACs of erased ids, audit entries. */
 export async function removeEnded(
   store: Store,
   config: Config,

@@ -1,4 +1,4 @@
-// Which database is it, and what does a message call it?
+// A database, and its name in messages.
 import { resolve } from 'node:path'
 
 export type Database =

@@ -31,10 +31,7 @@ export type Audited = { audit?: readonly AuditEntry[] | undefined; needsFresh?: 
 /** First key of a living process's advisory lock; `Store.holder` is the second. */
 export const holderLock = 1_667_330_665
 
-/**
- * The listener reads the new state. `audit`: a command recorded an act. `awayMs`: how long the
- * database was away.
- */
+/** The listener reads the new state. `audit`: a command recorded an act. */
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
   | { about: 'token-revocation' | 'audit' | 'signing-key' | 'webhook' }

@@ -1,4 +1,4 @@
-// The migrations of schema/, and a database's ledger of them, in Kysely's form.
+// A database's ledger of migrations has Kysely's form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { unavailable } from '../basics/errors.ts'
 import { refuseIncomplete } from './transfer-state.ts'
@@ -21,7 +21,6 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
 }
 
 export type Notice = { event: string; sentence: string }
-/** Reports a foreign or missing log of a SQLite file, or a long migration. */
 export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000

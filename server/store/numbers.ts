@@ -1,4 +1,4 @@
-// What a store has counted, and what waits in it, for metrics.
+// What a store counts, for metrics.
 import type { Durations } from '../basics/counts.ts'
 
 export type StoreNumbers = {

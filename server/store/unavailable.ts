@@ -1,5 +1,4 @@
-// The error of a call during which the store failed. Only what was rolled back can safely be
-// repeated.
+// The error of a call during which the store failed. Only rolled-back calls can safely be repeated.
 import { type CarillonError, unavailable } from '../basics/errors.ts'
 
 /** The system refused (disk full, locked, out of connections); nothing was stored. */

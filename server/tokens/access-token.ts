@@ -1,5 +1,5 @@
 // Variant 2, stateless: the client sends a signed token (RFC 9068, `at+jwt`), which is not stored.
-// A table in memory revokes it (revocations.ts). Same verbs as sessions.ts.
+// A table in memory revokes it (revocations.ts).
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { iso } from '../basics/clock.ts'
@@ -40,7 +40,7 @@ type TokenOptions = {
   revocations: TokenRevocations
   now: () => number
   policy: Pick<FactorPolicy, 'limitedFrom'>
-  /** `iss` and `aud`: the public URL, perhaps known only when the service listens. */
+  /** `iss` and `aud`: the public URL. */
   issuer: () => string
   lifetimeMs: number
   /** In milliseconds after the sign-in: until then a token may be renewed. */
@@ -122,7 +122,7 @@ export class AccessTokens {
     return null
   }
 
-  /** In milliseconds; null if it has expired, is revoked or only sets a factor up. */
+  /** In milliseconds. */
   validUntil(subject: TokenSubject): number | null {
     if (!this.#isAlive(subject) || this.#isLimited(subject)) return null
     return Math.min(subject.expiresAt, this.#limitedFrom(subject))
@@ -164,10 +164,9 @@ export class AccessTokens {
   }
 
   /**
-   * `user`: the present row, whose generation the token gets. Throws UNAUTHORIZED for a sign-in
-   * that is too old, or that the revocation of lower generations did not spare: this node may not
-   * know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which must not
-   * outlive it.
+   * `user`: the present row, with its generation. Throws UNAUTHORIZED for a sign-in that is too
+   * old, or that the revocation of lower generations did not spare: this node may not know it yet,
+   * or a backup was restored. Throws FORBIDDEN for a session's token, which must not outlive it.
    */
   async renew(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     if (subject.isOfSession)

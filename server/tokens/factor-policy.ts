@@ -39,10 +39,7 @@ export class FactorPolicy {
     return new FactorPolicy(options, begun)
   }
 
-  /**
-   * From then on the sign-in only sets a factor up; infinite if it satisfies the rule. An id says
-   * when its user was created.
-   */
+  /** From then on the sign-in only sets a factor up; infinite if it satisfies the rule. */
   limitedFrom({ userId, factor }: RuledSignIn): number {
     if (this.rule === 'optional' || factor === 'phr') return Number.POSITIVE_INFINITY
     if (factor === 'mfa' && this.rule === 'required') return Number.POSITIVE_INFINITY
@@ -50,7 +47,6 @@ export class FactorPolicy {
     return Math.max(begun, madeAt(userId)) + this.#options.graceMs
   }
 
-  /** Returns undefined if there is nothing to set up. */
   demandOn(signIn: RuledSignIn) {
     const from = this.limitedFrom(signIn)
     if (from === Number.POSITIVE_INFINITY) return undefined

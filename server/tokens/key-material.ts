@@ -88,7 +88,7 @@ type Making = {
   lifetimeMs: number
 }
 
-/** For a command. Throws UNAVAILABLE if the secret does not open the keys. */
+/** Throws UNAVAILABLE if the secret does not open the keys. */
 export async function makeToken(
   making: Making,
   claimed: Omit<Claimed, 'signInId' | 'signedInAt'>,

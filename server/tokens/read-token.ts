@@ -152,7 +152,6 @@ function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown
   return (time as number) > signedInAt && (time as number) <= (iat as number) + clockLeewaySeconds
 }
 
-/** Each kind has exactly its own claims. */
 function isKnownKind({
   scope,
   ign,

@@ -9,10 +9,7 @@ export function* sealedKey(purpose: KeyPurpose): Read<string | undefined> {
     ?.sealed
 }
 
-/**
- * Does nothing if the purpose has a key. A new one for pushes would end every subscription:
- * browsers have the old one.
- */
+/** Does nothing if there is a key. With a new one for pushes, every subscription would end. */
 export function* addSealedKey({
   purpose,
   sealed,

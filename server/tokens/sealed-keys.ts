@@ -1,4 +1,4 @@
-// Makes and opens the keys that the service keeps sealed (sealed-keys.store.ts).
+// Makes and opens sealed keys.
 import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { sealedWithAnother } from './key-material.ts'

@@ -33,7 +33,6 @@ export class SignatureChecks<Checked = Signature> {
     this.#creditedAt = now()
   }
 
-  /** Throws UNAVAILABLE if too many wait. */
   enqueue<Result>(check: Check<Checked, Result>): Promise<Result> {
     if (this.#waiting.length >= maxWaiting)
       throw overloaded('Too many tokens wait for a signature check')

@@ -43,8 +43,7 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
   if ((last?.kid ?? null) !== after) return 'refused'
-  // If an operator deleted the signing keys because the secret was lost, nothing opens these keys,
-  // either.
+  // If an operator deleted the signing keys because the secret was lost, nothing opens these.
   if (after === null) yield* send`delete from sealed_key`
   yield* insert(key)
   // A later restore finds this row.
@@ -56,10 +55,7 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   return 'added'
 }
 
-/**
- * Changes nothing if the key is absent. Otherwise every push subscription ends: a thief of the key
- * may have added some.
- */
+/** Without the key, does nothing. Every push subscription ends: a thief may have added some. */
 export function* dropSigningKey({ kid, key, audit }: Replacement): Write<'done' | 'absent'> {
   yield* takeTurns()
   const dropped = yield* run`delete from signing_key where kid = ${kid}`

@@ -47,7 +47,6 @@ export function displaySession(user: User, caller: Subject, policy: FactorPolicy
   }
 }
 
-/** Leaves out erased users, and those without a name. */
 export async function namesOf(store: Store, ids: Iterable<string>): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(ids)) {

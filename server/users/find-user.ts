@@ -35,10 +35,7 @@ export async function findUser(dependencies: Finding, key: UserKey): Promise<Use
   return user
 }
 
-/**
- * A key finds no user with a role: its holder could become an operator. The audit log has each
- * attempt.
- */
+/** A key finds no user with a role: its holder could become an operator. Attempts are audited. */
 export async function findChangeable(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   if (user.role === null || !isByKey(dependencies)) return user

@@ -21,9 +21,8 @@ const atOnce = 32
 const putAtOnce = 1_000
 
 /**
- * An absent field stays; a hash applies only to a user without a password. Throws CONFLICT if
- * another request takes a name after the check: a repetition does the rest. `report` gets the
- * stored entries.
+ * An absent field stays; a hash is only for users without a password. Throws CONFLICT if a name is
+ * taken after the check: a repetition does the rest. `report` gets the stored entries.
  */
 export async function importUsers(
   dependencies: UserDependencies,

@@ -71,10 +71,7 @@ function readDisplayName(name: string): Read {
   return name
 }
 
-/**
- * These draw nothing or turn the text. Persian, Hindi and Japanese names have joiners and variation
- * selectors, so those stay.
- */
+/** These draw nothing or turn text. Persian, Hindi and Japanese names need joiners: they stay. */
 const deceptive =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u2800\u{1d159}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
 

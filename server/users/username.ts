@@ -1,5 +1,4 @@
-// Prepares a username by RFC 8265, section 3.3 (UsernameCaseMapped), so that two spellings are
-// never two accounts.
+// Prepares a username by RFC 8265, section 3.3, so that two spellings are never two accounts.
 import { CarillonError, invalidField } from '../basics/errors.ts'
 
 /** Code points. */
@@ -96,8 +95,7 @@ function refuseCharacter(character: string): void {
   accepted.add(character)
 }
 
-// The Bidi Rule, RFC 5893, section 2. Blocks (DerivedBidiClass.txt) stand for the classes that
-// IdentifierClass allows.
+// The Bidi Rule, RFC 5893, section 2. Blocks (DerivedBidiClass.txt) stand for the allowed classes.
 
 /** NSM without the five of class L */
 const nonspacing = String.raw`(?:(?![\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}])\p{Mn})`

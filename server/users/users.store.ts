@@ -1,4 +1,4 @@
-// Finds, lists, adds and changes users; user-changes.store.ts ends their proofs.
+// user-changes.store.ts ends the proofs of users.
 import { record } from '../audit/audit.store.ts'
 import { chooseTimeZone, reachAddress } from '../inbox/reminders.store.ts'
 import { userKey } from '../inbox/user-key.ts'
@@ -102,7 +102,6 @@ const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
-/** Places count from 1; 0 if the text is absent. */
 const placeIn = new Part('instr', 'strpos')
 
 export function lowerCase(text: string): string {

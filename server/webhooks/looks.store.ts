@@ -1,5 +1,5 @@
-// What has become an event for a webhook? A look at an inbox with a due timer writes outbox rows. A
-// backend that reads events takes them here, and acknowledges them with its next request.
+// A look at an inbox with a due timer writes outbox rows for webhooks. A backend that reads events
+// takes them here, and acknowledges them with its next request.
 import { usualHours } from '../inbox/mail-rules.ts'
 import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
@@ -66,10 +66,7 @@ type Changed = {
 }
 type Change = Changed & { type: EventType | undefined; reason?: string }
 
-/**
- * Each change since the timer was written becomes an event for each waiting webhook. Returns how
- * many.
- */
+/** Each change since the timer was written becomes an event for each webhook. Returns how many. */
 export function* lookAtChanges(look: Look): Write<number> {
   const { userId } = look
   const user = userKey(userId)
@@ -177,7 +174,7 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/** One event has only consecutive changes, so ids and events are in order. Returns how many. */
+/** One event has only consecutive changes, so ids and events are in order. */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
   let count = 0
@@ -212,7 +209,6 @@ export type Row = { id: string; ownerId: string; ids: string; at: number }
 /** `after`, `cursor`: 1 or more, because an event that was not taken has 0. */
 type Taking = { webhookId: string; after: number | null; cursor: number; limit: number }
 
-/** The oldest rows that wait for the webhook. */
 function oldest(webhookId: string, limit: number) {
   return all<Row>`
     select id, owner_id as "ownerId", ids, at from outbox where channel = 'webhook' and queue = ${webhookId} order by due_at, id limit ${limit}`

@@ -1,6 +1,5 @@
 // Sends one request to an application's address. It checks the address to which it connects, not
-// what the name meant before: no webhook reaches the service's network. It follows no redirect, and
-// only the status counts.
+// what the name meant before: no webhook reaches the service's network. It follows no redirect.
 import dns from 'node:dns'
 import http from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'

@@ -1,4 +1,4 @@
-// Where do an application's events go, which ones, and which secret signs them?
+// Where an application's events go.
 import { record, recordLogged } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import {
@@ -30,7 +30,6 @@ export type Webhook = {
   createdAt: number
   lastSuccessAt: number | null
   failingSince: number | null
-  /** JSON of `Attempt`s. */
   attempts: string
   disabledAt: number | null
 }

@@ -104,7 +104,6 @@ export async function removeWebhook(
     throw noWebhook(id)
 }
 
-/** Throws NOT_FOUND, also for another application's webhook. */
 export async function foundOf({ store }: Pick<Acting, 'store'>, id: string, application: string) {
   const found = await store.read(stored.findWebhook, id)
   if (found?.application !== application) throw noWebhook(id)
@@ -115,7 +114,7 @@ export function noWebhook(id: string) {
   return notFound(`There is no webhook ${id}`)
 }
 
-/** Has no secrets. Times in milliseconds. */
+/** Has no secrets. */
 export function displayedWebhook(webhook: stored.Webhook) {
   const {
     id,

@@ -1,4 +1,4 @@
-// The module's front door: looks at due inboxes, requests that leave, events that a backend reads.
+// The module's front door.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
@@ -49,7 +49,6 @@ export class Webhooks {
   readonly #options: Options
   readonly #ending = new AbortController()
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** Until then nothing is sent to a webhook whose last request failed. */
   readonly #failing = new Map<string, { failures: number; until: number }>()
   #known: ReadonlyMap<string, Webhook> = new Map()
   #watches: ReadonlyMap<string, Watch> = new Map()

@@ -1,5 +1,4 @@
-// A tab that waits for the lock: gets events from the leader, requests missed ones, and replaces a
-// silent leader.
+// A tab that waits for the lock: gets events from the leader, and replaces a silent leader.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
@@ -74,7 +73,7 @@ export class Follower {
   }
 
   // Browsers throttle hidden tabs' timers, so the leader sends no heartbeats. The last wait is
-  // random: after sleep, not all tabs take the lock at once.
+  // random: not all tabs take the lock at once.
   #watchLeader(): void {
     const { silenceMs, timing } = this.#tab
     clearTimeout(this.#timer)

@@ -1,4 +1,4 @@
-// The tab with the lock reads the stream, and sends each event, and missed ones, to other tabs.
+// The tab with the lock reads the stream, and sends its events to other tabs.
 import type { CarillonError as AnyError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
@@ -21,7 +21,6 @@ export class Leader {
     tab.channel.onmessage = ({ data }) => data && this.#respond(data)
   }
 
-  /** Throws the reason of `signal`. */
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
     const tab = this.#tab
     const { requests, timing, log, channel } = tab

@@ -15,10 +15,7 @@ export type Message =
   | { kind: 'event'; event: StreamEvent; after: Position | undefined }
   | { kind: 'request'; from: string; position: Position | undefined }
   | { kind: 'response'; to: string; hello: StreamEvent; missed: StreamEvent[] }
-  /**
-   * `error`: the tabs' shared proof has ended. `lost`: the leader could not connect, and tries
-   * again.
-   */
+  /** `error`: the shared proof ended. `lost`: the leader cannot connect, and retries. */
   | { kind: 'error' | 'lost'; error: Omit<CarillonError, 'cause'> }
 
 export type Tab = {

@@ -1,5 +1,4 @@
-// One tab's events: how far it followed its inbox, what its loop has not read, and the last ones,
-// for other tabs.
+// One tab's events: its position, what its loop has not read, and the last ones, for other tabs.
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { ClientFunctions } from '../client-functions.ts'
 

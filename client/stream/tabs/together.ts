@@ -1,5 +1,4 @@
-// A tab among those of its inbox: one holds a Web Lock and leads (leader.ts), others wait and
-// follow (follower.ts).
+// Of the tabs of an inbox, one holds a Web Lock and leads (leader.ts), others follow (follower.ts).
 import type { Me, Position } from '../../transport/types.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
 import { Leader } from './leader.ts'
@@ -75,10 +74,7 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
   })
 }
 
-/**
- * Scripts cannot read session cookies, which another sign-in replaces for all tabs. So the server
- * names the user.
- */
+/** Scripts cannot read session cookies, which all tabs share. So the server names the user. */
 async function nameOf(
   { requests, timing, watcher, functions }: Joining,
   signal: AbortSignal,

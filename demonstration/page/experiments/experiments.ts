@@ -1,4 +1,4 @@
-// The seven experiments, without HTML: what the reader predicts, what is sent, what is found out.
+// The seven experiments, without HTML.
 import type { Exchange } from '../../server/api.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { proofOf, statusOf } from '../picture/hops.ts'
@@ -49,7 +49,6 @@ export class Bench {
   readonly outcomes: { [id in ExperimentId]?: Outcome | undefined } = {}
   shown = 0
 
-  /** True if there is an outcome. */
   run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
     this.outcomes[id] = undefined
     return world.run(id, async () => {
@@ -159,10 +158,7 @@ export function noteOnForm(sent: Exchange, cookieName: string): Note {
   return proofOf(sent, cookieName) === 'session' ? 'formWithCookie' : 'formWithoutCookie'
 }
 
-/**
- * The page cannot read the frame, so it looks for a new exchange. Throws WorldError if the browser
- * sends no form.
- */
+/** The page cannot read the frame, so it polls. Throws WorldError if the browser sends no form. */
 async function formAfter(world: World, n: number): Promise<Exchange> {
   let last = n
   for (let attempt = 0; attempt < 40; attempt++) {

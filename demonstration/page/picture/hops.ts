@@ -1,5 +1,4 @@
-// An exchange's hops, with each call that decided its response. By colour, what a thief gets is
-// bad, what is refused to a thief is good.
+// An exchange's hops, with each call that decided its response. What a thief gets is coloured bad.
 import type { Exchange, Step } from '../../server/api.ts'
 import { type Texts, textAt } from '../../texts/texts.ts'
 import type { Cell } from '../experiments/experiments.ts'
@@ -8,10 +7,7 @@ import { type Lane, lanes, tokenIn } from '../world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = Lane | 'plain' | 'good' | 'bad'
-/**
- * `sentence`: below the picture. A hop from a place to itself is work. `cell`: the prediction that
- * it decides.
- */
+/** `sentence`: below the picture. A hop to the same place is work. `cell`: what it decides. */
 export type Hop = {
   from: PlaceId
   to: PlaceId
@@ -106,9 +102,7 @@ function callsOf(exchange: Exchange, words: Words): Hop[] {
   return drawn.map((step) => callOf(exchange, step, words))
 }
 
-/**
- * A key of `refusals`, such as `store.findSession:none`. A sign-in also looks for an old cookie.
- */
+/** A key of `refusals`, such as `store.findSession:none`. A sign-in looks for an old cookie. */
 function reasonOf(exchange: Exchange, { name, detail, kid }: Step): string {
   if (statusOf(exchange) < 400) return ''
   if (name === 'signatures.check' && kid === undefined) return 'no token'

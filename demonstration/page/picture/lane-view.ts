@@ -20,7 +20,6 @@ export function headView(title: string, see: string) {
   </header>`
 }
 
-/** `chips`, `notes`: of an experiment. */
 export type LaneMoment = {
   scene: Scene
   exchanges: readonly Exchange[]

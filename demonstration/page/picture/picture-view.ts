@@ -49,7 +49,6 @@ function chipsStyle({ label: { at, anchor } }: Drawn): string {
   return `left:${at[0]}px;top:${at[1] + (anchor === 'middle' ? 25 : 8)}px`
 }
 
-/** Wires lie between browser and server, other arrows go down, work stays in its place. */
 function kindOf({ from, to }: Hop): string {
   if (from === to) return `in ${from}`
   if (to === 'store') return 'store'

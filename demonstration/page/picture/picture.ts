@@ -1,5 +1,4 @@
-// Who keeps what at each moment, and what went where, from recorded exchanges or predictions. It
-// knows no SVG.
+// Who keeps what at each moment, and what went where, from recorded exchanges or predictions.
 import type { Exchange, Row } from '../../server/api.ts'
 import type { Cell } from '../experiments/experiments.ts'
 import { tokenEnd } from '../proof/proof-parts.ts'
@@ -89,7 +88,7 @@ const sources: Partial<Record<Cell, string>> = {
 
 type Reading = { text: string; works: boolean }
 
-/** What a script in the page reads, open before a run. Undefined for other predictions. */
+/** Undefined for other predictions. */
 export function readHop(cell: Cell, reading?: Reading): Hop | undefined {
   if (!(cell in sources)) return undefined
   const label = sources[cell] + (reading ? `"${reading.text}"` : '?')

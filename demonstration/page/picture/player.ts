@@ -43,7 +43,6 @@ type Bar = {
   acts: unknown
 }
 
-/** `lanes`: a sentence for each hop. `acts`: what is beside the slider. */
 export function barView({ player, texts }: Stage, { moment, lanes, acts }: Bar) {
   const hops = Math.max(...lanes.map(({ length }) => length))
   player.show(moment, hops)

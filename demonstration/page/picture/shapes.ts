@@ -8,7 +8,6 @@ export type Lettering = { at: Point; room: number; anchor?: 'start' | 'middle' |
 
 let ruler: CanvasRenderingContext2D | null | undefined
 
-/** Narrows a text that is too long. */
 export function textShape(text: string, { at: [x, y], room, anchor = 'middle' }: Lettering) {
   ruler ??= document.createElement('canvas').getContext('2d')
   if (ruler) ruler.font = '650 14px system-ui, sans-serif'
@@ -30,7 +29,6 @@ export function thingShape(text: string, tone: Tone, box: Box) {
   return svg`<g class="thing tone-${tone}">${rectShape(box, 7)}${textShape(text, middleOf(box, 16))}</g>`
 }
 
-/** `below`: how far below the upper edge. */
 export function middleOf({ x, y, w }: Box, below: number): Lettering {
   return { at: [x + w / 2, y + below], room: w - 8 }
 }

@@ -6,7 +6,7 @@ type CurlPlace = { address: string; cookieName: string }
 
 /**
  * Every user of the machine can see arguments, so all goes through the standard input.
- * `cookieName`: of the world's session, the only cookie of the command.
+ * `cookieName`: of the only cookie.
  */
 export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
   const { line, body } = exchange.request

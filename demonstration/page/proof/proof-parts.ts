@@ -65,7 +65,6 @@ export function tokenParts(token: string): TokenParts | undefined {
   }
 }
 
-/** The members of a token or row that are not null. */
 export function partsOf(members: object): Part[] {
   const entries = Object.entries(members).filter(([, value]) => value !== null)
   return entries.map(([name, value]) => ({

@@ -49,17 +49,13 @@ export function theftsIn({ stolen, signOut }: Measured): Theft[] {
   ]
 }
 
-/** 0 for a refused copy, otherwise as long as its token says. */
 function secondsOf(exchange: Exchange | undefined): number {
   return exchange && statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }
 
 const requests = 100
 
-/**
- * The values of many requests, of which one is measured: all cost the same. It is the thief's,
- * whose requests differ only in the proof; a browser also sends other cookies.
- */
+/** All requests cost the same, so one is measured: the thief's. A browser sends other cookies. */
 export function costsIn({ stolen }: Measured) {
   const costOf = (lane: Lane) => {
     const { request, response, steps = [] } = stolen?.acts[stolen.main]?.[lane][0] ?? {}

@@ -1,5 +1,4 @@
-// What the reader does with the list and with one notification. If the server refuses an act, the
-// store takes it back, and the reader reads and hears why.
+// What the reader does. The store takes a refused act back, and the reader hears why.
 import type { InboxList, Notification } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Categories } from './categories.ts'
@@ -34,9 +33,7 @@ export class Acts {
     })
   }
 
-  /**
-   * `until`: in milliseconds since 1970. A deletion, and the way back into the list, offer no undo.
-   */
+  /** `until`: in milliseconds since 1970. A deletion and the return to the list have no undo. */
   move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', { id }: Notification, until = 0): void {
     const { itemArchived, itemSnoozed } = this.#setting.source.strings
     const list = this.#setting.list()

@@ -1,5 +1,4 @@
-// The labels of categories in the user's language, and their mutes: requested when the list
-// displays an unknown category.
+// The labels and mutes of categories, requested when the list displays an unknown category.
 import type { Carillon, Notification, Preferences } from 'carillon-client'
 
 export class Categories {
@@ -23,7 +22,6 @@ export class Categories {
     if (this.#requested.size > before) this.#load().catch(() => {})
   }
 
-  /** Undefined if the category cannot be muted. */
   isMuted(name: string, now: number): boolean | undefined {
     const { mandatory, mutedUntil } = this.known.get(name) ?? {}
     return mandatory === false

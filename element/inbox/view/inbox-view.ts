@@ -1,5 +1,4 @@
-// What <carillon-inbox> displays and does. Loaded on demand, so it imports nothing that the entry
-// point imports too.
+// Loaded on demand, so it imports nothing that the entry point imports too.
 import type { InboxList, InboxSnapshot, Notification } from 'carillon-client'
 import type { ReactiveController, TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
@@ -25,7 +24,6 @@ export { handOver } from './loaded.ts'
 
 const clockMs = 30_000
 const defaultLimit = 20
-/** One for all lists of a page. */
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
 
@@ -156,7 +154,7 @@ export class InboxView implements ReactiveController {
     </div>`
   }
 
-  /** Counts, below a category, as far as the open lists show. */
+  /** With a category, only the open lists count. */
   get #hasUnread(): boolean {
     const { unread = 0, items = [], newer = [] } = this.#marked?.getSnapshot() ?? {}
     if (!this.#isPart || !unread) return unread > 0
@@ -262,9 +260,7 @@ export class InboxView implements ReactiveController {
     return this.#host.shadowRoot?.querySelector<HTMLElement>(selector)
   }
 
-  /**
-   * Arrivals wait while the list is scrolled or has the focus: nothing moves what the reader reads.
-   */
+  /** Arrivals wait while the list is scrolled or has the focus, so that nothing moves. */
   #hold(): void {
     const list = this.#list
     const isFocused = this.#host.shadowRoot?.activeElement?.closest('[part=feed]')

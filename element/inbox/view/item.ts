@@ -58,7 +58,6 @@ export function content(
     </div>`
 }
 
-/** The image of the actor, otherwise the icon, otherwise an initial. */
 function look(
   { actor, icon, category }: Notification,
   { categories }: ItemContext,

@@ -1,4 +1,4 @@
-// Which key does what in the list, and the sheet of the keys.
+// Which key does what in the list.
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Entry } from './menu.ts'
 

@@ -1,4 +1,4 @@
-// Opens a notification, and follows its link: which ones, and how.
+// Opens a notification, and follows its link.
 import type { Notification } from 'carillon-client'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 
@@ -10,10 +10,7 @@ export function safeLink(url: string | null): string | undefined {
   return url && safe.test(url) ? url : undefined
 }
 
-/**
- * A click with Ctrl, or with the middle button, opens another tab. False if it selects a text, or if
- * the page opens the notification itself.
- */
+/** Ctrl or the middle button opens another tab. False for a selection, or if the page opens it. */
 export function openItem(
   host: CarillonInbox,
   notification: Notification,

@@ -1,5 +1,5 @@
-// A menu beside its button (https://www.w3.org/WAI/ARIA/apg/patterns/menu-button/): what a reader does seldom, with one notification or
-// with the list. A native popover, which the browser closes with Escape or with a click beside it.
+// A menu beside its button (https://www.w3.org/WAI/ARIA/apg/patterns/menu-button/). It is a native
+// popover, which the browser closes with Escape or with a click beside it.
 import type { Notification } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
@@ -64,7 +64,7 @@ export class Menu {
     return [...(this.#element?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
   }
 
-  /** The focus is back at the button first, from where it moves on if the notification leaves the list. */
+  /** The focus is back at the button first, and moves on if the notification leaves the list. */
   #choose({ act }: Entry): void {
     this.#element?.hidePopover()
     act()
@@ -91,7 +91,7 @@ export class Menu {
 
 type Setting = { acts: Acts; strings: Strings; times: Times; categories: Categories; now: number }
 
-/** Returns the entries of one notification's menu: snooze, mute, delete. `onDelete` asks first: a deletion cannot be undone. */
+/** `onDelete` asks first: a deletion cannot be undone. */
 export function entriesOf(one: Notification, setting: Setting, onDelete: () => void): Entry[] {
   const { acts, strings, categories, now } = setting
   const category = one.category ?? ''
@@ -115,7 +115,7 @@ export function snoozeEntries(one: Notification, { acts, strings, times, now }: 
   }))
 }
 
-/** In the time zone of the reader: in an hour, and at 8 in the morning of tomorrow and of Monday. On a Sunday, these are the same. */
+/** In the time zone of the reader. On a Sunday, tomorrow is Monday. */
 export function snoozeTimes(now: number): (readonly ['hour' | 'tomorrow' | 'week', number])[] {
   const date = new Date(now)
   const toMonday = (8 - date.getDay()) % 7 || 7

@@ -1,5 +1,4 @@
-// The form of the preferences, in the sheet of the element and on the account page of the service: a row for a category, and columns for the inbox,
-// mails and push; below it the hours.
+// The form of the preferences, in the sheet of the element and on the account page of the service.
 import type { MailRule, Preferences, PreferencesChange } from 'carillon-client'
 import type * as Lit from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
@@ -23,7 +22,6 @@ const rules: readonly MailRule[] = ['off', '5m', '15m', '1h', 'hourly', 'daily',
 const usualDigestAt = 8
 const usualQuietHours = { from: '22:00', to: '07:00' }
 const hour = 3_600_000
-/** When each mute ends. */
 const ends = {
   hour: () => Date.now() + hour,
   tomorrow: () => new Date().setHours(24 + 8, 0, 0, 0),

@@ -30,7 +30,7 @@ export class PreferencesSheet {
     this.#host.shadowRoot?.querySelector<HTMLDialogElement>('[part=preferences]')?.showModal()
   }
 
-  /** Reads what the service has afterwards. If the change was refused, the controls are made again: they show what the reader chose. */
+  /** Reads what the service has. Refused controls are made again: they still show the choice. */
   async #run(strings: Strings, work: () => Promise<unknown>): Promise<void> {
     this.#failure = undefined
     try {

@@ -1,4 +1,4 @@
-// The entry of the menu that turns notifications of the system on and off in this browser. The state is requested before the menu opens.
+// The menu's entry that turns web push on and off here. Its state is requested first.
 import type { Carillon, PushOptions, PushState } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Acts } from './acts.ts'
@@ -32,7 +32,6 @@ export class PushEntry {
     )
   }
 
-  /** None where it is not possible. */
   entries(): Entry[] {
     const { push: texts } = this.#source.strings
     if (this.#state === 'unsupported') return []

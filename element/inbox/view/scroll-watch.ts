@@ -1,5 +1,4 @@
-// Watches both ends of the list by IntersectionObserver, whether the list scrolls or the page
-// around it.
+// Watches both ends of the list by IntersectionObserver.
 
 const near = '400px'
 

@@ -1,4 +1,4 @@
-// Reports to the service what the reader has seen.
+// Reports what the reader has seen.
 import type { CarillonInbox } from '../carillon-inbox.ts'
 
 export class Seen {

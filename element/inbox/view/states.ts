@@ -1,4 +1,4 @@
-// What the list displays around its notifications or in their place.
+// What the list displays beside or instead of its notifications.
 import type { InboxSnapshot } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'

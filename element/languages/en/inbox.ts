@@ -1,4 +1,4 @@
-// The texts of both elements, in English. The other languages have its type. A page can replace each of them by the property `strings`.
+// The texts of both elements, in English. A page can replace each by the property `strings`.
 
 /** Plural forms (Unicode CLDR): `other` is for all that are not here. `#` is the number. */
 export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }

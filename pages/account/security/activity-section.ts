@@ -50,7 +50,7 @@ ${this.outcome()}`
   }
 }
 
-/** Undefined for a name that a newer service sends. */
+/** Undefined for a name of a newer service. */
 function wordsFor(words: Readonly<Record<string, string>>, name: string): string | undefined {
   return Object.hasOwn(words, name) ? words[name] : undefined
 }

@@ -1,5 +1,5 @@
-// <add-app>: names an authenticator app, displays its key, and confirms it by a first code. Sends
-// `added`, with recovery codes for the first factor, or `closed`.
+// <add-app>: adds an authenticator app, confirmed by a first code. Sends `added`, with recovery
+// codes for the first factor, or `closed`.
 import { html, nothing, type TemplateResult } from 'lit'
 import { AccountSection, states } from '../account-section.ts'
 

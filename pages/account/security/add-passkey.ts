@@ -1,5 +1,4 @@
-// <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends
-// `added`, with recovery codes for the first factor, or `closed`.
+// <add-passkey>: creates a passkey in this browser. Sends `added`, as <add-app> does, or `closed`.
 import { html, nothing, type TemplateResult } from 'lit'
 import { AccountSection, Explained, states } from '../account-section.ts'
 import { hasPasskeys } from '../passkeys.ts'

@@ -1,4 +1,4 @@
-// <account-push>: in which browsers is the user notified while no page is open? Turns it on and off in this one, and off in each.
+// <account-push>: web push, on and off in this browser, and off in each.
 import { html, nothing, type TemplateResult } from 'lit'
 import { type Push, type PushState, pushOf } from '../../../client/carillon-client.ts'
 import { Requests } from '../../../client/transport/requests.ts'

@@ -1,5 +1,4 @@
-// <recovery-codes>: new codes, which the service displays once. Sends `kept` when the user has
-// them.
+// <recovery-codes>: new codes, displayed once. Sends `kept` when the user has them.
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { AccountSection } from '../account-section.ts'
 

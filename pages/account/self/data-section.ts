@@ -1,4 +1,4 @@
-// <account-data>: everything that the service keeps of the user, as a file; and the end of the account.
+// <account-data>: everything that the service keeps of the user, and the end of the account.
 import { html, type TemplateResult } from 'lit'
 import { AccountSection } from '../account-section.ts'
 

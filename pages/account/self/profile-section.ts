@@ -27,7 +27,7 @@ export class ProfileSection extends AccountSection {
   async #change(body: { displayName?: string | null; locale?: string | null }): Promise<void> {
     await this.account.send('api/me', { method: 'PATCH', body })
     await this.account.refreshFrame()
-    // Password managers show the name beside the passkeys. The change is stored, whatever becomes of this.
+    // Password managers show the name beside the passkeys.
     const reading = this.account.send<Factors>('api/me/factors')
     void reading.then(({ passkeys }) => signalPasskeys(passkeys)).catch(() => {})
   }
@@ -59,7 +59,6 @@ ${isRefused ? html`<p class="fault" id="profile-fault" role="alert">${profile.na
   }
 }
 
-/** A reader finds the own language by its own name. */
 function ownNameOf(tag: string): string {
   const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)

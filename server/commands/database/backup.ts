@@ -22,7 +22,7 @@ async function backup(
   options: Output & { verify?: boolean },
   command: Command,
 ): Promise<void> {
-  // Imported here: `carillon --help` does not load it.
+  // Not loaded by `carillon --help`.
   const { backUp, verifyBackup } = await import('../../store/transfer/backup.ts')
   if (options.verify) {
     const tables = await verifyBackup(file)

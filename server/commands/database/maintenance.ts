@@ -21,7 +21,7 @@ async function maintenance(
   options: Output,
   command: Command,
 ): Promise<void> {
-  // Imported here: `carillon --help` does not load it.
+  // Not loaded by `carillon --help`.
   const { allowWrites, openEndpoint, refuseWrites, stateOf } = await import(
     '../../store/transfer/endpoint/endpoint.ts'
   )

@@ -40,7 +40,7 @@ export function makeCommand(): Command {
 }
 
 async function move(options: Options, command: Command): Promise<void> {
-  // Imported here: `carillon --help` does not load it.
+  // Not loaded by `carillon --help`.
   const { giveUpCommand, moveDatabase, refusingSentence } = await import(
     '../../store/transfer/move.ts'
   )

@@ -1,4 +1,4 @@
-// Rehearses an upgrade: the program that will run brings a copy of the data to its schema.
+// Rehearses an upgrade with a copy of the data.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -60,7 +60,6 @@ export function printList<Row>(
   print(options, items, () => (items.length === 0 ? empty : table(items, columns)))
 }
 
-/** Such as `2 mails`, `1 mail` or `no mails`. */
 export function counted(count: number, noun: string): string {
   if (count === 0) return `no ${noun}s`
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`

@@ -3,7 +3,6 @@ import type { Output } from './output.ts'
 const width = 30
 const drawEveryMs = 100
 
-/** The returned function gets more rows. */
 export function progress({ json }: Output) {
   const { stderr } = process
   return (step: string, { total, done = 0 }: { total: number; done?: number }) => {

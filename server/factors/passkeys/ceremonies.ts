@@ -17,8 +17,8 @@ type RelyingParty = { id: string; origins: readonly string[] }
 type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
- * Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and HTTPS or this
- * machine. On an address of this machine, passkeys belong to `localhost`.
+ * Throws UNPROCESSABLE without a host name, or without HTTPS beyond this machine: browsers refuse
+ * passkeys there. On this machine, they belong to `localhost`.
  */
 export function relyingPartyFor(
   { site }: Here,
@@ -55,8 +55,8 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-// The authenticator signs these words of the browser (section 5.8.1). They are checked before the
-// store is read, so a refusal reveals nothing about accounts.
+// The authenticator signs these words of the browser (section 5.8.1). Their check reads no store,
+// so a refusal reveals no account.
 
 /** Returns the challenge. Throws UNPROCESSABLE for another ceremony, or a foreign page. */
 export function readClientData(
@@ -119,9 +119,8 @@ type NewPasskey = Wish & {
 }
 
 /**
- * An authenticator of `existing` creates no second passkey. It replaces a password, so it is found
- * without a username and verifies its user. Attestation is not requested, since nothing depends on
- * the authenticator's model.
+ * An authenticator of `existing` creates no second passkey. It replaces a password: it is found
+ * without a username, and verifies its user. Nothing depends on its model, so it is not attested.
  */
 export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -199,10 +198,7 @@ export async function requestOptions({
   })
 }
 
-/**
- * Throws UNPROCESSABLE for another relying party or an unverified user. Reads no store, so it
- * reveals no account.
- */
+/** Throws UNPROCESSABLE for another relying party or unverified user. It reveals no account. */
 export async function refuseUnverified(
   { response }: Assertion,
   { id }: RelyingParty,
@@ -222,7 +218,7 @@ export async function refuseUnverified(
   if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }
 
-/** Returns the counter if the signature is right. Checks again all that was signed. */
+/** Returns the counter if the signature is right. */
 export async function verifyAssertion(
   response: Assertion,
   { credential, ...wish }: Wish & { credential: Omit<Credential, 'signCount'> },
@@ -258,8 +254,7 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Everybody may request challenges, even in floods, so they are authenticated and not stored. The
-// store gets the hash at its use, so that it is used once.
+// Anyone may request floods of challenges, so they are authenticated, not stored until their use.
 
 /** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
@@ -275,10 +270,7 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
 }
 
-/**
- * Undefined if the challenge has expired, or is not ours for this purpose. No node accepts it after
- * `expiresAt`.
- */
+/** Undefined if expired, or not ours for this purpose. No node accepts it after `expiresAt`. */
 export function readChallenge(
   sealing: Sealing,
   purpose: Purpose,

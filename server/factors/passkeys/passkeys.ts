@@ -31,9 +31,8 @@ type Addition = {
 }
 
 /**
- * `codes`: recovery codes, for the first factor. Throws UNPROCESSABLE unless it is a new passkey
- * for this user and service, CONFLICT if the user has it or too many factors, LINK_INVALID without
- * a needed link.
+ * `codes`: for a first factor. Throws UNPROCESSABLE unless it is new for this user and service,
+ * CONFLICT if the user has it or too many factors, LINK_INVALID without a needed link.
  */
 export async function addPasskey(
   dependencies: FactorNeeds,
@@ -188,7 +187,6 @@ function challengeSpent(): CarillonError {
   return ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
-/** Undefined if the passkey names no user; a browser that knew the user may send none. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
   return isIdShaped(named) ? named : undefined
@@ -204,8 +202,8 @@ export function passkeyNames({ id, username, email, displayName }: User): {
 }
 
 /**
- * All passkeys of a user, because password managers hide those that are not listed (WebAuthn Level
- * 3, section 5.1.10). Null if the service can have none.
+ * All passkeys of a user: password managers hide unlisted ones (WebAuthn Level 3, section 5.1.10).
+ * Null if the service can have none.
  */
 export function knownPasskeys(
   needs: FactorNeeds,

@@ -237,7 +237,6 @@ function contentOf(schema: t.Schema): Record<string, Media> {
   return { [schema.contentMediaType ?? json]: { schema, example: t.exampleOf(schema) } }
 }
 
-/** Throws if two schemas have one name. */
 function withReferences(described: Paths) {
   const named = new Map<string, t.Schema>()
   const reference = (key: string, part: t.Schema | null) => {

@@ -1,5 +1,5 @@
-// Which client sent this request? Only this file reads the peer or a forwarding header (ASVS 4.1.3,
-// A11, decision 0021); sign-in/verify.routes.ts reads a trusted proxy's URL.
+// Only this file reads the peer or a forwarding header (ASVS 4.1.3, A11, decision 0021);
+// sign-in/verify.routes.ts reads a trusted proxy's URL.
 import type { IncomingMessage } from 'node:http'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 import { stripBlanks } from './credentials.ts'

@@ -1,5 +1,5 @@
 // Parses bodies and queries strictly (I2, I3, I5), without Fastify's repairs. The first request
-// compiles a validator: all at the start would cost 100 ms and 10 MB (decision 0056).
+// compiles a validator: all would cost a start 100 ms and 10 MB (decision 0056).
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
@@ -183,7 +183,7 @@ function firstFault(
     : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** Takes the fault in the variant that has the value's type, if there are several. */
+/** Of several variants, that of the value's type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)

@@ -1,5 +1,5 @@
 // Reads a request's credentials, and sets cookies (RFC 6265bis). The package cookie decodes, and
-// keeps only the first of two equal names.
+// keeps one of two equal names.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Cookie } from '../site.ts'

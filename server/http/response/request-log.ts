@@ -1,5 +1,4 @@
-// Logs refused and failed requests. One line counts frequent ones, so that no client can fill the
-// log or hide other events (L1).
+// Logs refused and failed requests. One line counts frequent ones: no client fills the log (L1).
 import type { IncomingMessage } from 'node:http'
 import type { CarillonError, ProofRefusal } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'
@@ -38,7 +37,6 @@ export class RequestLog {
     this.#log = log
   }
 
-  /** `failure` was thrown; the client receives `error`. */
   note(error: CarillonError, failure: unknown, request: FailedRequest): void {
     const { report, status, message } = error
     if (report === 'overload') this.#count('overload', message)

@@ -1,4 +1,4 @@
-// How a handler sends JSON, a style sheet, or a file in an accepted encoding.
+// How a handler sends data and files.
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'

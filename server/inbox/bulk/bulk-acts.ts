@@ -1,5 +1,4 @@
-// Runs the steps of bulk acts: other writes wait for at most one. Steps are repeatable, so after a
-// kill the client repeats the request.
+// Runs the steps of bulk acts: other writes wait for one. After a kill, the request is repeated.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counts } from '../../basics/counts.ts'
 import { CarillonError, unavailable } from '../../basics/errors.ts'

@@ -1,5 +1,5 @@
 // Marks all as read, or archives all that is read, in steps, oldest first. Each step is one
-// transaction with its event, so a kill between two steps leaves nothing to repair.
+// transaction with its event: a kill leaves nothing to repair.
 import { iso } from '../../basics/clock.ts'
 import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
 import type { MarkAllRead, Rest } from '../inbox-state.ts'
@@ -28,8 +28,7 @@ type ArchiveReadStep = { userId: string; at: number; rest?: Rest | undefined }
 
 /**
  * Marks as read what has arrived, or up to and including `throughId` or `throughSeq`; with
- * `categories`, what has one of these now. An arrival during the call stays unread. Returns what
- * may be left.
+ * `categories`, what has one of these now. Later arrivals stay unread. Returns what may be left.
  */
 export const markAllRead = {
   name: 'markAllRead',
@@ -173,8 +172,8 @@ function* stepOf(inbox: LockedInbox, bounds: Bounds): Write<Act | undefined> {
 }
 
 /**
- * The act that goes on after a kill and a repeated request, so that an undo takes back all of it.
- * Undefined if another act or undo began in between.
+ * The act that a repeated request continues after a kill, for an undo of all of it. Undefined if
+ * another act or undo began since.
  */
 function* begunAct(
   { user, undoVersion }: LockedInbox,
@@ -203,7 +202,7 @@ function* addStep(
   const isRead = kind === 'read'
   const { total, unread, archived } = countsOf(kind, rows)
   const unseen = isRead ? 0 : rows.filter(({ seq }) => seq > seenThrough).length
-  // A client that missed the last archive-read would archive too much, so it loads the list again.
+  // A client that missed the last archive-read would archive too much: it loads the list again.
   const reset = isRead ? Math.max(resetVersion, archiveVersion) : resetVersion
   yield* send`
     update inbox set version = ${version}, total = total + ${total}, unread = unread + ${unread},

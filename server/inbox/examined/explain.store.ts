@@ -15,7 +15,7 @@ type Sent = {
 type Times = 'replacedAt' | 'readAt' | 'archivedAt' | 'snoozedUntil' | 'expiresAt'
 export type Removal = { removedAt: string; reason: string }
 
-/** Returns undefined also for a removal that is no longer listed. */
+/** Undefined also for a removal that is no longer listed. */
 export function* explainNotification({
   userId,
   id,
@@ -45,7 +45,7 @@ type SentTo = {
   limit: number
 }
 
-/** The ids of what was sent to a user or removed since, newest first. A removed one has no key. */
+/** Newest first, removed ones included. A removed one has no key. */
 export function* sentTo({ userId, key, producer, since, limit }: SentTo): Read<string[]> {
   const user = userKey(userId)
   const rows = yield* all<{ id: string }>`

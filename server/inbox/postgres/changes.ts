@@ -16,8 +16,7 @@ import { withInbox } from './pages.ts'
 const text = notificationJsonSql('postgres')
 const events = eventsSql('postgres')
 
-// No more arrived than there were changes. If that exceeds $3, halving finds the beginning:
-// versions rise with seq.
+// At most as many arrived as changed. Above $3, halving finds the first: versions rise with seq.
 const changesText = `
   with recursive ${withInbox}, halving (low, high) as (
     select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4

@@ -1,5 +1,5 @@
-// functions/mark-together.sql changes notifications of several callers together. Rare changes run
-// alone: possible security notices, second deletes, large or partial read-alls, Citus.
+// functions/mark-together.sql changes notifications of several callers. Rare changes run alone:
+// possible security notices, second deletes, large or partial read-alls, Citus.
 import { iso } from '../../basics/clock.ts'
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../../store/postgres/connection/gathering.ts'

@@ -1,5 +1,4 @@
-// One statement assembles JSON text. `$1`: user. `$2`: size. `$3`: below which sequence number, or
-// after how many. `$4`: categories.
+// `$1`: user. `$2`: size. `$3`: below which sequence number, or after how many. `$4`: categories.
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
 import {

@@ -1,4 +1,4 @@
-// Reads what changed in an inbox after a version.
+// What changed in an inbox.
 import type { Reader } from '../../store/sqlite/reader.ts'
 import {
   arrivalType,
@@ -45,8 +45,8 @@ export async function changesSince(
   })
 }
 
-// Nothing at or below the result arrived after `version`. No more arrived than there were versions;
-// if that is too many, bisection finds it: versions rise with seq.
+// Nothing at or below the result arrived after `version`. At most as many arrived as changed; above
+// the limit, bisection finds it: versions rise with seq.
 function lastSeqUpTo(reader: Reader, query: ChangesQuery, { user, inbox }: FoundInbox): number {
   let low = Math.max(inbox.lastSeq - (inbox.version - query.version), inbox.firstSeq - 1)
   let high = inbox.lastSeq

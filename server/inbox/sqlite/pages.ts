@@ -1,5 +1,4 @@
-// `limit +?`: a bare parameter decides about the plan, so SQLite would prepare the statement each
-// time.
+// `limit +?`: a bare parameter decides the plan, so SQLite would prepare the statement each time.
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import {

@@ -1,5 +1,5 @@
-// Encrypts a push for the browser (RFC 8291), signs it for the push service (RFC 8292), and bounds
-// the request. Endpoints come from clients, so hosts have to be known.
+// Encrypts a push for the browser (RFC 8291) and signs it for the push service (RFC 8292).
+// Endpoints come from clients, so hosts have to be known.
 import { createECDH, type ECDH } from 'node:crypto'
 import { importJWK, type JWK, SignJWT } from 'jose'
 import { boundedFetch } from '../../basics/bounded-fetch.ts'
@@ -66,13 +66,12 @@ const maxWaitSeconds = 86_400
 
 export type Push = { payload: string; topic: string; urgency: 'low' | 'normal' | 'high' }
 
-/** Browsers take an uncompressed point. `key`: the private one. */
+/** Browsers take an uncompressed point. */
 export function publicKeyOf({ x = '', y = '' }: JWK): string {
   const point = [x, y].map((text) => Buffer.from(text, 'base64url'))
   return Buffer.concat([Buffer.of(4), ...point]).toString('base64url')
 }
 
-/** `contact`: how a push service's operator reaches ours; undefined if unknown. */
 type Sender = { key: JWK; contact: string | undefined; now: number }
 
 async function authorizationFor(audience: string, { key, contact, now }: Sender): Promise<string> {
@@ -87,7 +86,7 @@ async function authorizationFor(audience: string, { key, contact, now }: Sender)
 /**
  * Resolves with 'gone' if the subscription has ended. Throws Refused if the push service does not
  * take this push, TOO_MANY_REQUESTS if it says when it takes the next, and another error if a retry
- * may succeed. No error has the endpoint, which is a secret of the browser.
+ * may succeed. No error has the endpoint, a secret of the browser.
  */
 export async function sendPush(
   { endpoint, p256dh, auth }: Subscription,

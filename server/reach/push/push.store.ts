@@ -1,4 +1,4 @@
-// Decides which unseen notifications are pushed, and reads what a push says when it is sent.
+// Decides what is pushed, and reads what a push says when it is sent.
 import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -47,9 +47,7 @@ export function* decidePush(look: Look & { pushDelayMs: number }): Write<number>
   return due.length
 }
 
-/**
- * `unseen`: pushed, but neither seen nor read. `unread`: the newest ids. `count`: of all unread.
- */
+/** `unseen`: pushed, neither seen nor read. `unread`: the newest ids. `count`: of all unread. */
 export type PushContent = { unseen: Item[]; unread: string[]; count: number }
 
 /** The newest is first. */

@@ -102,10 +102,7 @@ function* isAlive({ ownerId, signInId, proof, issuedGeneration }: NewSubscriptio
     select 1 from revocation where user_id = ${ownerId} and sign_in_id = 'issued' and first_generation > ${issuedGeneration ?? Number.MAX_SAFE_INTEGER}`)
 }
 
-/**
- * The push service ended it, and only its place is left, which the browser's next one may take
- * without a question to the user.
- */
+/** The push service ended it. The browser's next one may take its place without asking the user. */
 const hasEnded = new Part(`(endpoint = '')`)
 
 export function* endSubscription({

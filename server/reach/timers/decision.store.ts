@@ -1,5 +1,4 @@
-// Which timers are due, and what of an inbox is sent then, by the present rules? A notification's
-// bit says what was sent: marks, mutes and erasures need no code for a channel.
+// Which timers are due, and what of an inbox is sent, by the present rules?
 import { afterQuiet, type Hours } from '../../inbox/mail-rules.ts'
 import { byState } from '../../inbox/marks.store.ts'
 import type { ReminderChannel } from '../../inbox/reminders.store.ts'
@@ -36,15 +35,13 @@ export function* dueReminders({
   return rows.map(({ user, channel }) => ({ userId: userIdOfDigits(user), channel }))
 }
 
-/** `rowId`: the outbox row for what is sent. */
 export type Look = { userId: string; at: number; rowId: string }
 
 export type DueTimer = { from: number; version: number; reach: number; seenThrough: number }
 
 /**
- * Locks the inbox. Undefined if the timer is not due, or if another process took it. `from`: the
- * first sequence number to look at. `version`: the inbox had it then. `reach`, `seenThrough`: of
- * the inbox.
+ * Locks the inbox. Undefined if it is not due, or another process took it. `from`: the first number
+ * to look at. `version`: the inbox had it then. `reach`, `seenThrough`: of the inbox.
  */
 export function* dueTimer({
   userId,
@@ -86,10 +83,7 @@ type Way = {
 
 const nothing = { due: [], next: { dueAt: Number.POSITIVE_INFINITY, from: 0 } }
 
-/**
- * If the timer is due, notes and returns what is due, oldest first. The timer moves to the earliest
- * of the rest, or is removed.
- */
+/** If the timer is due, notes and returns what is due, oldest first. Moves or removes the timer. */
 export function* takeDue({ userId, at }: Look, { channel, bit, ruleOf }: Way): Write<Waiting[]> {
   const timer = yield* dueTimer({ userId, channel, at })
   if (timer === undefined) return []

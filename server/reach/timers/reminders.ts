@@ -7,7 +7,6 @@ import type { Store } from '../../store/store.ts'
 import type { Outbox } from '../outbox.ts'
 import { dueReminders, type Look } from './decision.store.ts'
 
-/** `decide` returns how many outbox rows it wrote. */
 export type Channel = { outbox: Pick<Outbox, 'wake'>; decide: (look: Look) => Promise<number> }
 type Options = {
   store: Store

@@ -1,4 +1,4 @@
-// What `carillon reach` reads: what arrived in an inbox, and what became of it.
+// What `carillon reach` reads.
 import { ofService } from '../../inbox/security-notices.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
 import { all, get, type Read } from '../../store/statements.ts'

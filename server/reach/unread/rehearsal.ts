@@ -1,5 +1,5 @@
-// Which mails would have been sent about what arrived, by the present rules? Rows tell when each
-// was read. Removed ones are unknown, and snoozed ones count as handled.
+// Which mails would have been sent about what arrived, by the present rules? Removed ones are
+// unknown, and snoozed ones count as handled.
 import { mailDueAt } from '../../inbox/mail-rules.ts'
 import type { Rules } from '../../preferences/preferences.store.ts'
 import type { Arrived } from './rehearsal.store.ts'
@@ -38,10 +38,7 @@ function fateOf(
   return dueAt <= at ? 'mailed' : 'waits'
 }
 
-/**
- * When each mail would have left, in milliseconds. What is due in one second is one mail, because
- * the service looks every second.
- */
+/** In milliseconds. What is due in one second is one mail, as the service looks every second. */
 export function mailTimes(rehearsed: readonly Rehearsed[]): number[] {
   const times = rehearsed.flatMap(({ dueAt, fate }) =>
     fate === 'mailed' && dueAt !== null ? [dueAt] : [],

@@ -142,8 +142,7 @@ create table inbox (
   -- in `preference`; only then does a delivery write a reminder. 8: a webhook waits for marks, so
   -- each change writes one.
   reach integer not null default 0,
-  -- When the mail server last refused the verified address for good; null after a mail that it
-  -- accepted.
+  -- When the mail server last refused the verified address for good; null after an accepted mail.
   mail_refused_at integer
 ) without rowid, strict;
 create index inbox_by_refusal on inbox (mail_refused_at) where mail_refused_at is not null;

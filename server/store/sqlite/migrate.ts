@@ -11,7 +11,6 @@ import {
 } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-/** Throws UNAVAILABLE if the schema is newer than this program. */
 export async function migrate(
   database: Database,
   options: { from?: URL; through?: string | undefined } & Noticed = {},
@@ -28,7 +27,6 @@ export async function migrate(
   return done
 }
 
-/** False if another process has applied it. */
 function apply(database: Database, name: string, text: string): boolean {
   if (appliedMigrations(database).includes(name)) return false
   for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")])

@@ -8,9 +8,7 @@ const texts = new Texts('sqlite', (text) => text)
 /** The process keeps these connections, because garbage collection would close them. */
 const abandoned: Database[] = []
 
-/**
- * A transaction for each read costs 2.5 us. A commit ends the turn's: callers read their writes.
- */
+/** A transaction for each read costs 2.5 us. Commits end the turn's: callers read their writes. */
 export class Reader {
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()

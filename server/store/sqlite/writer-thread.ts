@@ -16,9 +16,7 @@ import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage }
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
-/**
- * Pages have 4 KiB and are copied between two commits: one that changes often is copied less often.
- */
+/** Pages have 4 KiB and are copied between two commits: not each change of a page is copied. */
 const dueLogPages = 4_000
 /** A longer log is copied during a commit. */
 const maxLogPages = 16_000
@@ -55,8 +53,7 @@ function isLost(): boolean {
   return loss !== undefined
 }
 
-// A savepoint copies every changed page. So only after a failure all run again in savepoints, and
-// that one fails alone.
+// A savepoint copies every changed page. So only after a failure all run again, in savepoints.
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
   return (
     commit(requests, run) ??
@@ -174,8 +171,7 @@ function pagesToCopy(): number {
   return log - checkpointed
 }
 
-// Closing the last connection writes the log to the path: if another file is there, both
-// connections stay open.
+// Closing the last connection writes the log to the path. If another file is there, none closes.
 function end(): void {
   // A check in the last turn would use a closed database.
   clearInterval(noticing)

@@ -1,5 +1,4 @@
-// Takes and restores a backup, the same for both engines: gzip-compressed lines of JSON, with a
-// header, the columns, rows and checksum of each table, and a checksum of all.
+// Takes and restores a backup, for both engines: gzip-compressed lines of JSON, with checksums.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -35,10 +34,7 @@ const version = 1
 export type Header = { format: string; version: number; schema: string; takenAt: string }
 type Backup = { from: Database; file: string; at: string; report: Report }
 
-/**
- * Takes a backup of one moment, and reads it back. Throws CONFLICT if the file exists, UNAVAILABLE
- * if it cannot be written.
- */
+/** Backs up one moment, and reads it back. Throws CONFLICT (the file exists) or UNAVAILABLE. */
 export async function backUp({ from, file, at, report }: Backup): Promise<readonly Checksum[]> {
   await using endpoint = await openEndpoint(from)
   await refuseUnusable(endpoint)
@@ -74,10 +70,7 @@ export async function headerOf(path: string): Promise<Header> {
 /** `onRestored` runs before the migrations. */
 type Restore = { file: string; report: Report; onRestored?: () => void } & Target
 
-/**
- * Checks the whole file before it writes a row, and reads each back. An older version's rows then
- * get the later migrations.
- */
+/** Checks the whole file before it writes a row, and reads each back. Later migrations follow. */
 export async function restoreBackup({
   file,
   to,

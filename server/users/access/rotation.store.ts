@@ -26,8 +26,7 @@ export type Rotating = { rotation?: Rotation | undefined }
 
 /**
  * At 'done' or 'first' it rotates the sign-in and records the entries. Returns 'outdated' if
- * another proof replaced this one: calls wait for the user's lock, so the second finds the
- * rotation.
+ * another proof replaced this one: a call that waits for the user's lock sees it.
  */
 export function rotating<Change extends { userId: string } & Rotating & Audited, Outcome>(
   change: (input: Change) => Write<Outcome>,

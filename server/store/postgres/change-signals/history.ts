@@ -26,7 +26,7 @@ export class WriterNumber {
     this.#node = node
   }
 
-  /** Call it after a commit. Raises the number at most once a second. */
+  /** Call it after a commit. */
   async written(): Promise<void> {
     this.#isDue = true
     if (this.#isRaising) return

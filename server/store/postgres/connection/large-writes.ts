@@ -5,10 +5,7 @@ type Waiting = { weight: number; begin: () => void }
 /** `maxWaiting` counts weights. */
 type Limits = { maxAtOnce: number; maxWaiting: number; waitTimeoutMs: number }
 
-/**
- * Fewer than half of the connections. As much waits as for SQLite's commit, for less time than a
- * client waits.
- */
+/** Under half of the connections. As much waits as for SQLite, for less than a client waits. */
 const usual: Limits = { maxAtOnce: 4, maxWaiting: 30_000, waitTimeoutMs: 6_000 }
 
 export class LargeWrites {

@@ -127,8 +127,8 @@ const rounds = 5
 
 /**
  * A pooler invents the process id that it sends (PostgreSQL manual, "BackendKeyData"). Then a
- * second client is opened: a shared or changed server process means that connections are lent for
- * less than a session.
+ * second client is opened: a shared or changed process means that a connection is lent for less
+ * than a session.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
   const first = await pool.connect()

@@ -60,10 +60,7 @@ type MigrateOptions = {
   functions?: Functions | undefined
 } & Noticed
 
-/**
- * Returns the names. `partitions`: for each table of users in a new database. `through`: the last
- * to apply, without functions.
- */
+/** Returns the names. `partitions`: of a new user table. `through`: the last, without functions. */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
   const { from, through } = options
   const { functions = from === undefined && through === undefined ? knownFunctions() : undefined } =
@@ -161,10 +158,7 @@ function lockStatement(text: string): string[] {
   return tables.length === 0 ? [] : [`lock table ${[...sorted].map((table) => `"${table}"`)}`]
 }
 
-/**
- * Builds indexes while requests read and write. After an interruption, an invalid one is built
- * again.
- */
+/** Builds indexes while requests read and write. Rebuilds an invalid one after an interruption. */
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
   const rows = async (text: string, value: string) => (await client.query(text, [value])).rows
   for (const [, unique = '', index = '', table = '', definition] of migration.matchAll(

@@ -1,7 +1,6 @@
 // SQLite applies a log to any file of the right name, also to a replacement. So Carillon keeps an
 // identity file beside it, and in its header (`user_version`) a stamp that no earlier copy has
-// (decision 0068). A FileGuard checks around each commit and every second that the open file is at
-// the path.
+// (decision 0068). A FileGuard checks around commits and every second that the file is at the path.
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,4 +1,4 @@
-// A database of either engine as an endpoint of a transfer.
+// A database as an endpoint of a transfer.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
@@ -134,7 +134,6 @@ export async function setFilling(endpoint: Endpoint, entry?: string): Promise<vo
     await endpoint.query(entry === undefined ? endpoint.lateIndex.create : endpoint.lateIndex.drop)
 }
 
-/** Throws CONFLICT if another call has begun since. */
 export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
   if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0)
     return
@@ -176,7 +175,6 @@ export function allowWrites(endpoint: Endpoint, refusing: Refusing): Promise<voi
   })
 }
 
-/** Throws CONFLICT unless the database refuses writes for this move. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
   const move = await stateOf(endpoint, 'moving')
   if (move?.id === id) return move
