@@ -3,7 +3,17 @@
 // the next start. A row can be sent twice but is never lost.
 import { record, recordLogged } from '../audit/audit.store.ts'
 import { type Audited, holderLock } from '../store/events.ts'
-import { all, get, inList, Part, type Read, run, send, type Write } from '../store/statements.ts'
+import {
+  all,
+  get,
+  inList,
+  Part,
+  type Read,
+  run,
+  send,
+  signal,
+  type Write,
+} from '../store/statements.ts'
 
 export type Channel = 'mail' | 'push' | 'webhook'
 
@@ -199,6 +209,8 @@ type Chosen = { ids: readonly string[] | null } & Audited
  * which would be too old at once.
  */
 export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number> {
+  // Webhooks that failed pause no longer.
+  yield* signal({ about: 'webhook' })
   return yield* run`
     update outbox set due_at = ${at}
     where kind <> 'event-to-read' and ${isFree} and (${ids === null ? 1 : 0} = 1 or id ${inList(ids ?? [])})`
