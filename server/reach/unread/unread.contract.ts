@@ -116,6 +116,28 @@ export function unreadPromises(promise: PromiseOf): void {
     },
   )
 
+  promise(
+    'what is muted when it is due is not sent, not even later, unless it is mandatory',
+    async (world) => {
+      const ann = await reader(world)
+      const category = { application: '', label: '"C"', description: null, mandatory: 1 } as const
+      await world.store.write(putCategory, { ...category, name: 'must' })
+      const mute = (mutedUntil: string | null) =>
+        world.store.write(changePreferences, {
+          userId: ann.id,
+          choices: [{ category: '', mutedUntil }],
+          now: isoAt(1),
+        })
+      await send(world, ann, 0, { category: 'news' })
+      const must = await send(world, ann, 0, { category: 'must' })
+      const later = await send(world, ann, 60, { category: 'news' })
+      await mute(isoAt(due + 60))
+      assert.deepEqual(await decide(world, due), [must])
+      await mute(null)
+      assert.deepEqual(await decide(world, due + 60), [later])
+    },
+  )
+
   promise('a delivery during a decision is in it, or has a timer of its own', async (world) => {
     const ann = await reader(world)
     const sent: string[] = []

@@ -1,3 +1,4 @@
+import { iso } from '../../basics/clock.ts'
 import { type MailRule, mailDueAt } from '../../inbox/mail-rules.ts'
 import { mailBit, reachBits } from '../../inbox/reminders.store.ts'
 import { rulesOf } from '../../preferences/preferences.store.ts'
@@ -13,11 +14,12 @@ export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number
   function* ruleOf({ reach }: DueTimer) {
     const reader = yield* findUser(ownerId)
     if (reader?.disabledAt !== null || (reach & reachBits.address) === 0) return undefined
-    const { ruleOf: ruleFor, hours } = yield* rulesOf(reader, mailUnread)
+    const rules = yield* rulesOf(reader, mailUnread, iso(at))
+    const { hours, isMuted } = rules
     const dueAtOf = ({ category, sent_at, isNotice }: Waiting) =>
       // Notices of changes have their own mails.
-      isNotice ? undefined : mailDueAt(ruleFor(category), Date.parse(sent_at), hours)
-    return { dueAtOf, hours }
+      isNotice ? undefined : mailDueAt(rules.ruleOf(category), Date.parse(sent_at), hours)
+    return { dueAtOf, hours, isMuted }
   }
   const due = yield* takeDue(look, { channel, bit: mailBit, ruleOf })
   if (due.length === 0) return 0
