@@ -268,7 +268,7 @@ export class Outbox {
   /** Writes a log line, and returns its audit entry. */
   #told(row: OutboxRow, { reason, isRefused }: { reason: string; isRefused: boolean }) {
     const { now, log, channel } = this.#options
-    const { kind, ownerId: userId, tries } = row
+    const { id, kind, ownerId: userId, tries } = row
     log.warn(
       { event: 'send-given-up', channel, kind, userId, tries, reason },
       'a row of the outbox was given up',
@@ -277,7 +277,7 @@ export class Outbox {
       event: 'send-given-up',
       at: now(),
       userId: userId || null,
-      detail: { channel, kind, tries, refused: isRefused, reason },
+      detail: { row: id, channel, kind, tries, refused: isRefused, reason },
     })
   }
 
