@@ -242,9 +242,13 @@ export class Outbox {
   async #afterFailure(row: Row, error: unknown): Promise<void> {
     const { store, now, random, log, channel } = this.#options
     const { kind, ownerId: userId, tries } = row
-    if (error instanceof CarillonError && error.retryAfter !== undefined)
-      return store.write(stored.delayInOutbox, { ...row, dueAt: now() + error.retryAfter * 1_000 })
     const reason = withoutControls(messageOf(error)).slice(0, maxReason)
+    if (error instanceof CarillonError && error.retryAfter !== undefined)
+      return store.write(stored.delayInOutbox, {
+        ...row,
+        dueAt: now() + error.retryAfter * 1_000,
+        reason,
+      })
     if (isRefusal(error)) return this.#giveUp(row, { reason, isRefused: true })
     const facts = { channel, kind, userId, tries: tries + 1, reason }
     log.warn({ event: 'send-failed', ...facts }, 'something was not sent; it is sent again')

@@ -24,7 +24,8 @@ export async function unreadMailOf(
   if (user?.email == null || user.emailVerifiedAt === null || user.disabledAt !== null)
     return undefined
   const now = clock.now()
-  const unread = await store.read(unreadOf, { userId, ids: JSON.parse(ids) })
+  const newestFirst = (JSON.parse(ids) as string[]).toReversed()
+  const unread = await store.read(unreadOf, { userId, ids: newestFirst })
   const found = await store.read(itemsOf, { userId, ids: unread })
   const { declared, ruleOf, isMuted } = await store.read(rulesOf, user, mailUnread, iso(now))
   const items = unread

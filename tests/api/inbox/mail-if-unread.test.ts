@@ -116,6 +116,31 @@ test('a mail about one notification has the thread of its key, and a row that is
   assert.equal(field(sentTo(ann.email)[3] as ReceivedMail, 'References'), undefined)
 })
 
+test('a user gets ten mails at once, and what is due then waits for the next, five minutes later', async () => {
+  const ann = await reader()
+  const ids = await Promise.all(
+    Array.from({ length: 11 }, async () => (await app.deliver({ to: ann, title: 'Hi' }))[0]),
+  )
+  const row = { kind: 'unread', ownerId: ann.id, channel: 'mail', target: '' } as const
+  const times = { dueAt: app.now(), at: app.now() }
+  for (const id of ids) {
+    const own = { id: newOrderedId(app.now()), ids: JSON.stringify([id]) }
+    await app.store.write(addToOutbox, { ...row, ...own, ...times })
+  }
+  const rows = async () => {
+    const all = await app.store.read(listOutbox, { limit: 100 })
+    return all.filter(({ ownerId }) => ownerId === ann.id)
+  }
+  while ((await rows())[0]?.reason == null) await sleep(5)
+  assert.equal(sentTo(ann.email).length, 10)
+  const [waiting, ...others] = await rows()
+  assert.match(waiting?.reason ?? '', /^Too many mails to this user: 10, then one in five minutes$/)
+  assert.deepEqual([others, waiting?.tries], [[], 0])
+  app.pass(5 * minute)
+  while ((await rows()).length > 0) await sleep(5)
+  assert.equal(sentTo(ann.email).length, 11)
+})
+
 test('a reader chooses never, another delay, a digest and quiet hours, for one category or for all, and finds the choice', async () => {
   const ann = await reader('de-CH')
   const before = (await app.get('/api/me/preferences', await app.issueToken(ann))).json().data
