@@ -58,7 +58,7 @@ async function choose(proof: Readonly<Record<string, string>>, change: object): 
 test('what is unread after 15 minutes is mailed once, by category, and what was read is not', async () => {
   const ann = await reader()
   const proof = await app.issueToken(ann)
-  await app.deliver({ to: ann, title: 'Build 1 failed', category: 'builds' })
+  await app.deliver({ to: ann, title: 'Build 1\nfailed', category: 'builds' })
   const [read] = await app.deliver({ to: ann, title: 'Was read', category: 'builds' })
   await app.deliver({ to: ann, title: 'Hello <b>Ann</b>' })
   assert.equal((await app.patch(`/api/notifications/${read}/read`, proof)).status, 204)
