@@ -240,8 +240,19 @@ export type Preferences = {
   ways: { mail: 'on' | 'no-address' | 'refused' | 'off' }
   categories: Record<string, CategoryPreferences>
 }
-/** What is absent stays as it is. */
+export type CategoryChoice = {
+  mutedUntil?: MutedUntil
+  mail?: MailRule | null
+  push?: PushRule | null
+  label?: unknown
+  description?: unknown
+  mandatory?: unknown
+  usualMail?: unknown
+}
+/** What is absent stays as it is. What is unknown here changes nothing: `Preferences` can be sent back. */
 export type PreferencesChange = {
+  usualMail?: unknown
+  ways?: unknown
   mutedUntil?: MutedUntil | undefined
   mail?: MailRule | null | undefined
   push?: PushRule | null | undefined
@@ -249,9 +260,7 @@ export type PreferencesChange = {
   /** The hour of digests; null for 8. */
   digestAt?: number | null | undefined
   quietHours?: QuietHours | null | undefined
-  categories?:
-    | Record<string, { mutedUntil?: MutedUntil; mail?: MailRule | null; push?: PushRule | null }>
-    | undefined
+  categories?: Record<string, CategoryChoice> | undefined
 }
 
 /** The browsers in which the user is notified. `sessionId`: null if an application got the token. `current`: of the sign-in of the request. */

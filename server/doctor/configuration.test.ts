@@ -101,6 +101,14 @@ test('warns if the page of the operator is on below a path, where it is off with
   assert.deepEqual(warned('https://bell.example.org', 'on'), [])
 })
 
+test('warns if mails about what is unread have no mail server', () => {
+  const env = { CARILLON_MAIL_UNREAD: '15m' }
+  const server = { CARILLON_SMTP_URL: 'smtp://127.0.0.1' }
+  const [found] = wrong(examineSettings(readConfig(env)))
+  assert.deepEqual(found?.slice(0, 2), ['mails', 'warning'])
+  assert.deepEqual(wrong(examineSettings(readConfig({ ...env, ...server }))), [])
+})
+
 test('names the Node, and finds a clock in the past', () => {
   const now = () => Date.UTC(2026, 10, 21)
   const sound = examineMachine({ node: '26.10.0', version: '0.1.0', now })

@@ -12,6 +12,8 @@ type Settings = {
   publicUrl?: string
   database?: { engine: string }
   operatorPage?: boolean
+  mailUnread?: string
+  smtpUrl?: object | undefined
 }
 type DatabaseTls = 'refused' | 'none' | 'unverified'
 type Machine = { node: string; version: string; now: () => number }
@@ -54,6 +56,10 @@ export function examineSettings(settings: Settings, databaseTls?: DatabaseTls): 
         change: 'CARILLON_OPERATOR_PAGE=off, or a host of its own',
       }),
     )
+  }
+  if ((settings.mailUnread ?? 'off') !== 'off' && settings.smtpUrl === undefined) {
+    const found = 'CARILLON_MAIL_UNREAD is set, but no mail server: nothing is mailed'
+    findings.push(warning('mails', { found, change: 'CARILLON_SMTP_URL=smtps://...' }))
   }
   if (databaseTls !== undefined) {
     const unverified =

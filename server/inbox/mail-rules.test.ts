@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Hours, type MailRule, mailDueAt, ruleFor, usualHours } from './mail-rules.ts'
+import {
+  type Hours,
+  isTimeZone,
+  type MailRule,
+  mailDueAt,
+  ruleFor,
+  usualHours,
+} from './mail-rules.ts'
 
 const berlin: Hours = { ...usualHours, timeZone: 'Europe/Berlin' }
 const quiet: Hours = { ...berlin, quietHours: { from: '22:00', to: '07:00' } }
@@ -67,6 +74,13 @@ const cases: [title: string, rule: MailRule, at: string, hours: Hours, due: stri
       quiet,
       '2026-01-05T06:00:00.000Z',
     ],
+    [
+      'after the quiet hours, in an hour that comes twice',
+      '5m',
+      '2026-10-25T01:05:00Z',
+      { ...berlin, quietHours: { from: '22:00', to: '02:30' } },
+      '2026-10-25T01:30:00.000Z',
+    ],
     ['before the quiet hours', '5m', '2026-01-05T20:54:59Z', quiet, '2026-01-05T20:59:59.000Z'],
     [
       'a digest within the quiet hours',
@@ -93,4 +107,13 @@ test('the reader decides over the declaration and the service, but cannot turn a
     'daily',
   )
   assert.equal(ruleFor({ ...nothing, own: 'weekly', isMandatory: true }, '1h'), 'weekly')
+})
+
+test('a time zone is one that digests can be calculated in, and any other is UTC', () => {
+  const at = Date.UTC(2026, 0, 5, 12)
+  const wrong = ['PST', 'SystemV/AST4', '\u221201:00', '2026-01-05T12:00Z', 'Europe/Nowhere', '']
+  assert.deepEqual(wrong.filter(isTimeZone), [])
+  for (const timeZone of wrong)
+    assert.equal(mailDueAt('daily', at, { ...usualHours, timeZone }), mailDueAt('daily', at))
+  assert.ok(Intl.supportedValuesOf('timeZone').every(isTimeZone))
 })

@@ -40,8 +40,10 @@ export function mailDueAt(
 
 export const timeZoneFault = 'must be a time zone such as Europe/Berlin, or null'
 
+/** Intl knows zones that Temporal refuses, such as PST, and Temporal finds one in a longer text. */
 export function isTimeZone(name: string): boolean {
   try {
+    Temporal.Now.zonedDateTimeISO(name)
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     return false
@@ -49,7 +51,13 @@ export function isTimeZone(name: string): boolean {
 }
 
 function zoned(at: number, { timeZone }: Hours): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone ?? 'UTC')
+  const moment = Temporal.Instant.fromEpochMilliseconds(at)
+  try {
+    return moment.toZonedDateTimeISO(timeZone ?? 'UTC')
+  } catch {
+    // A node with other data knew the zone. One reader's must not fail a delivery to many.
+    return moment.toZonedDateTimeISO('UTC')
+  }
 }
 
 function digestAfter(rule: MailRule, at: number, hours: Hours): number {
@@ -71,7 +79,10 @@ export function afterQuiet(at: number, hours: Hours): number {
   const time = now.toPlainTime().toString({ smallestUnit: 'minute' })
   const isQuiet = from <= to ? from <= time && time < to : time >= from || time < to
   if (!isQuiet) return at
-  const endsOn = (day: Temporal.ZonedDateTime) => day.withPlainTime(to).epochMilliseconds
+  const { hour, minute: ofHour } = Temporal.PlainTime.from(to)
+  const end = { hour, minute: ofHour, second: 0, millisecond: 0 }
+  // An hour comes twice at the end of summer time: `with` stays in its second.
+  const endsOn = (day: Temporal.ZonedDateTime) => day.with(end).epochMilliseconds
   return endsOn(now) > at ? endsOn(now) : endsOn(now.add({ days: 1 }))
 }
 

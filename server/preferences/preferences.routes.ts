@@ -55,20 +55,20 @@ export const put = forUser({
     'Choose what is muted, what is pushed, and when mails are sent about what is unread; what is not named stays as it is',
   body: PreferencesBody,
   bodyLimit: 128 * 1024,
-  maxFields: 4 * maxMuted,
+  maxFields: 9 * maxMuted,
   refusals: ['CONFLICT'],
   async handle({ preferences: { store, wall } }: Needs, { caller: { userId }, body }) {
-    const { categories = {}, timeZone, digestAt, quietHours, ...ofAll } = body
+    const { categories = {}, timeZone, digestAt, quietHours } = body
     if (timeZone != null && !isTimeZone(timeZone)) throw invalidField('timeZone', timeZoneFault)
     if (quietHours?.from !== undefined && quietHours.from === quietHours.to)
       throw invalidField('quietHours', 'must not end when it begins; null means no quiet hours')
     const now = iso(wall())
-    const choices = Object.entries({ '': ofAll, ...categories }).map(
-      ([category, { mutedUntil, ...rules }]) => {
+    const choices = Object.entries({ '': body, ...categories }).map(
+      ([category, { mutedUntil, mail, push }]) => {
         const place = category === '' ? [] : [`categories.${category}`]
         if (category !== '') refuseName(category, place.join())
         const field = [...place, 'mutedUntil'].join('.')
-        return { category, ...rules, mutedUntil: timeIn(mutedUntil, field, now) }
+        return { category, mail, push, mutedUntil: timeIn(mutedUntil, field, now) }
       },
     )
     const declared = withSecurity((await store.read(readPreferences, { userId, now }))?.declared)

@@ -33,7 +33,15 @@ const choice = {
   mail: t.optional(mail),
   push: t.optional(push),
 }
-const Choice = t.component('CategoryChoice', choice)
+/** A client may send back all that it got. */
+const same = t.optional<t.Schema>({ description: 'As in the response; it changes nothing' })
+const Choice = t.component('CategoryChoice', {
+  ...choice,
+  label: same,
+  description: same,
+  mandatory: same,
+  usualMail: same,
+})
 const choices = t.record(Choice, {
   maxProperties: maxMuted,
   propertyNames: { minLength: 1, maxLength: 64 },
@@ -58,6 +66,8 @@ const hours = {
 }
 export const PreferencesBody = t.component('PreferencesChange', {
   ...choice,
+  usualMail: same,
+  ways: same,
   timeZone: t.optional(hours.timeZone),
   digestAt: t.optional(hours.digestAt),
   quietHours: t.optional(hours.quietHours),

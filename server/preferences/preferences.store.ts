@@ -123,11 +123,12 @@ export type Rules = {
   declared: Map<string, Category>
   ruleOf: (category: string | null) => MailRule
   isPushed: (category: string | null) => boolean
+  isMuted: (category: string | null) => boolean
 }
 
-/** `ofService`: if neither user nor category has a rule. */
-export function* rulesOf({ id, application }: User, ofService: MailRule): Read<Rules> {
-  const choices = yield* choicesOf(id)
+/** `ofService`: if neither user nor category has a rule. `now`: ISO 8601, for mutes. */
+export function* rulesOf({ id, application }: User, ofService: MailRule, now = ''): Read<Rules> {
+  const choices = yield* choicesOf(id, now)
   const declared = yield* declaredFor(application)
   const ofAll = choices.get('')
   const found = (category: string | null) => {
@@ -150,6 +151,10 @@ export function* rulesOf({ id, application }: User, ofService: MailRule): Read<R
     isPushed(category) {
       const { own, isMandatory } = found(category)
       return isMandatory || (own?.push ?? ofAll?.push) !== 'off'
+    },
+    isMuted(category) {
+      const { own, isMandatory } = found(category)
+      return !isMandatory && (own?.mutedUntil ?? ofAll?.mutedUntil ?? null) !== null
     },
   }
 }

@@ -3,7 +3,17 @@
 // the next start. A row can be sent twice but is never lost.
 import { record, recordLogged } from '../audit/audit.store.ts'
 import { type Audited, holderLock } from '../store/events.ts'
-import { all, get, inList, Part, type Read, run, send, type Write } from '../store/statements.ts'
+import {
+  all,
+  get,
+  inList,
+  Part,
+  type Read,
+  run,
+  send,
+  signal,
+  type Write,
+} from '../store/statements.ts'
 
 export type Channel = 'mail' | 'push' | 'webhook'
 
@@ -74,21 +84,27 @@ export function* addTestMail({
   yield* record(audit)
 }
 
-/** Beyond it the newest take the last places, as they may matter most. */
 export const maxJoined = 50
 
-/** The waiting row gets the ids, so its mail has what happened since. Rows being sent get none. */
-export function* joinOutbox({
-  id,
-  joined,
-  ...row
-}: Omit<NewRow, 'ids'> & { joined: readonly string[] }): Write<void> {
+type Joining = Omit<NewRow, 'ids'> & {
+  joined: readonly string[]
+  most?: number
+  maxTries?: number
+}
+
+/**
+ * The waiting row gets the ids, so its mail has what happened since. Rows being sent get none, nor
+ * those with more tries. Beyond `most`, the newest take the last places, as they may matter most.
+ */
+export function* joinOutbox(joining: Joining): Write<void> {
+  const { id, joined, most = maxJoined, maxTries = Number.MAX_SAFE_INTEGER, ...row } = joining
   const waiting = yield* get<{ id: string; ids: string }>`
     select id, ids from outbox
-    where owner_id = ${row.ownerId} and kind = ${row.kind} and target = ${row.target} and ${isFree} limit 1 ${skipLocked}`
+    where owner_id = ${row.ownerId} and kind = ${row.kind} and target = ${row.target} and tries <= ${maxTries} and ${isFree}
+    limit 1 ${skipLocked}`
   if (waiting === undefined) return yield* addToOutbox({ ...row, id, ids: JSON.stringify(joined) })
   const earlier = (JSON.parse(waiting.ids) as string[]).filter((one) => !joined.includes(one))
-  const ids = [...earlier.slice(0, maxJoined - joined.length), ...joined]
+  const ids = [...earlier.slice(0, most - joined.length), ...joined]
   yield* send`update outbox set ids = ${JSON.stringify(ids)} where id = ${waiting.id}`
 }
 
@@ -195,6 +211,8 @@ type Chosen = { ids: readonly string[] | null } & Audited
  * which would be too old at once.
  */
 export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number> {
+  // Webhooks that failed pause no longer.
+  yield* signal({ about: 'webhook' })
   return yield* run`
     update outbox set due_at = ${at}
     where kind <> 'event-to-read' and ${isFree} and (${ids === null ? 1 : 0} = 1 or id ${inList(ids ?? [])})`

@@ -236,9 +236,13 @@ export class Outbox {
   async #afterFailure(row: Row, error: unknown): Promise<void> {
     const { store, now, random, log, channel } = this.#options
     const { kind, ownerId: userId, tries } = row
-    if (error instanceof CarillonError && error.retryAfter !== undefined)
-      return store.write(stored.delayInOutbox, { ...row, dueAt: now() + error.retryAfter * 1_000 })
     const reason = withoutControls(messageOf(error)).slice(0, maxReason)
+    if (error instanceof CarillonError && error.retryAfter !== undefined)
+      return store.write(stored.delayInOutbox, {
+        ...row,
+        dueAt: now() + error.retryAfter * 1_000,
+        reason,
+      })
     if (isRefusal(error)) return this.#giveUp(row, { reason, isRefused: true })
     const facts = { channel, kind, userId, tries: tries + 1, reason }
     log.warn({ event: 'send-failed', ...facts }, 'something was not sent; it is sent again')
@@ -261,7 +265,7 @@ export class Outbox {
 
   #told(row: OutboxRow, { reason, isRefused }: { reason: string; isRefused: boolean }) {
     const { now, log, channel } = this.#options
-    const { kind, ownerId: userId, tries } = row
+    const { id, kind, ownerId: userId, tries } = row
     log.warn(
       { event: 'send-given-up', channel, kind, userId, tries, reason },
       'a row of the outbox was given up',
@@ -270,7 +274,7 @@ export class Outbox {
       event: 'send-given-up',
       at: now(),
       userId: userId || null,
-      detail: { channel, kind, tries, refused: isRefused, reason },
+      detail: { row: id, channel, kind, tries, refused: isRefused, reason },
     })
   }
 

@@ -1,4 +1,6 @@
 // Reaches users who are not looking: the outbox, and the timers of what is unread.
+import { BoundedCache } from '../basics/bounded-cache.ts'
+import { CarillonError } from '../basics/errors.ts'
 import { type Mail, renderUserMail, type UserMail } from './mail.ts'
 import type { OutboxRow } from './outbox.store.ts'
 import { Outbox, type RowKind } from './outbox.ts'
@@ -17,6 +19,9 @@ type UserMailKind = Omit<RowKind, 'deliver'> & {
   sent?: (row: OutboxRow) => void
 }
 
+/** To one user, about what is unread, by each process. */
+const mailsAtOnce = 10
+const mailEveryMs = 5 * 60_000
 const unusedForMs = 60 * 24 * 3_600_000
 
 export class Reach {
@@ -27,6 +32,7 @@ export class Reach {
   readonly #pushOutbox: Outbox
   readonly #refusals: Refusals
   readonly #reminders: Reminders
+  readonly #mailedUntil = new BoundedCache<number>(10_000)
 
   constructor(options: ReachOptions) {
     const { store, send, clock, random, log, config } = options
@@ -41,7 +47,11 @@ export class Reach {
     this.pushes = pushes
     this.#refusals = new Refusals({ store, now, log })
     outbox?.register('unread', {
-      deliver: async (row) => this.#send(row, await unreadMailOf(options, row)),
+      deliver: async (row) => {
+        const mail = await unreadMailOf(options, row)
+        if (mail !== undefined && row.tries === 0) this.#count(row.ownerId)
+        await this.#send(row, mail)
+      },
     })
     pushOutbox.register('push', { deliver: (row) => pushes.deliver(row) })
     this.register('test', {
@@ -72,6 +82,20 @@ export class Reach {
       sent?.(row)
     }
     this.outbox?.register(kind, { ...how, deliver })
+  }
+
+  /** Throws TOO_MANY_REQUESTS. A mail that waits gets what is due meanwhile. */
+  #count(userId: string): void {
+    const at = this.#options.clock.now()
+    const until = Math.max(this.#mailedUntil.get(userId) ?? 0, at) + mailEveryMs
+    const retryAfter = Math.ceil((until - at) / 1_000) - (mailsAtOnce * mailEveryMs) / 1_000
+    if (retryAfter > 0)
+      throw new CarillonError(
+        'TOO_MANY_REQUESTS',
+        `Too many mails to this user: ${mailsAtOnce}, then one in five minutes`,
+        { retryAfter },
+      )
+    this.#mailedUntil.set(userId, until, 1)
   }
 
   async #send({ id, ownerId }: OutboxRow, mail: Mail | undefined): Promise<void> {

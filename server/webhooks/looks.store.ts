@@ -1,5 +1,6 @@
 // A look at an inbox with a due timer writes outbox rows for webhooks. A backend that reads events
 // takes them here, and acknowledges them with its next request.
+import { iso } from '../basics/clock.ts'
 import { usualHours } from '../inbox/mail-rules.ts'
 import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
@@ -11,6 +12,7 @@ import {
   receiversOf,
   wants,
 } from '../inbox/webhook-events.store.ts'
+import { rulesOf } from '../preferences/preferences.store.ts'
 import {
   type DueTimer,
   dueTimer,
@@ -40,14 +42,16 @@ export function* lookAtUnread(look: Look): Write<number> {
   const type = 'notification.unread'
   let receiversFor = (_sent: Sent): Receiver[] => []
   function* ruleOf(_timer: DueTimer, waiting: readonly Waiting[]) {
-    if ((yield* findUser(look.userId))?.disabledAt !== null) return undefined
+    const reader = yield* findUser(look.userId)
+    if (reader?.disabledAt !== null) return undefined
+    const { isMuted } = yield* rulesOf(reader, 'off', iso(look.at))
     const senders = yield* sendersOf(waiting)
     receiversFor = (one) => senders.receiversFor(one, type)
     const dueAtOf = (one: Waiting) => {
       const [first] = receiversFor(one)
       return first && Date.parse(one.sent_at) + first.unreadAfterMs
     }
-    return { dueAtOf, hours: usualHours }
+    return { dueAtOf, hours: usualHours, isMuted }
   }
   const due = yield* takeDue(look, { channel: 'unread', bit: eventBit, ruleOf })
   const newestFirst = due.toReversed()

@@ -160,6 +160,8 @@ export class Webhooks {
   /** Call it after a change, so that the next delivery knows of it. */
   async reload(): Promise<void> {
     const all = await this.#options.store.read(listWebhooks)
+    // The change may have mended what failed.
+    this.#failing.clear()
     this.#known = new Map(all.map((webhook) => [webhook.id, webhook]))
     const enabled = all.filter(({ disabledAt }) => disabledAt === null)
     const watches = Map.groupBy(enabled, ({ application }) => application).entries()

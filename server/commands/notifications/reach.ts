@@ -32,7 +32,7 @@ Examples:
   npx carillon reach --user ann --last 7d --mail-unread 15m
   npx carillon reach --all --last 30d --digest daily --json`
 
-const digestOption = new Option('--digest <rule>', 'the same as --mail-unread').choices([
+const digestOption = new Option('--digest <rule>', 'in place of --mail-unread').choices([
   'hourly',
   'daily',
   'weekly',
@@ -60,8 +60,6 @@ type Place = { store: Store; since: string; at: number; mailUnread: MailRule }
 
 function reach(options: Options, command: Command): Promise<void> {
   const { all, user, externalId, id, digest } = options
-  if (digest !== undefined && command.getOptionValue('mailUnread') !== undefined)
-    throw new WrongUse('--mail-unread and --digest are the same choice: write one of the two')
   const isOne = [user, externalId, id].some((name) => name !== undefined)
   if ((all === true) === isOne) throw new WrongUse('name one user, or write --all')
   if (all && options.application !== undefined)

@@ -17,7 +17,7 @@ import {
   reading,
   WrongUse,
 } from '../terminal/output.ts'
-import { triesOf } from './tries.ts'
+import { triedRow } from './tries.ts'
 
 const addHelp = `
 Events: ${eventTypes.join(', ')}.
@@ -130,9 +130,9 @@ async function test({ store, now }: Place, id: string, options: Output): Promise
   await store.write(addTestEvent, { id: rowId, webhook: { id, isRead: isRead ? 1 : 0 }, at })
   const waits = `The event waits to be read at GET /api/webhooks/${id}/events`
   if (isRead) return print(options, { sent: false, waits: true }, () => waits)
-  const tries = await triesOf(store, rowId)
-  if (tries === undefined) return print(options, { sent: true }, () => 'The request was accepted')
-  if (tries === 0)
+  const row = await triedRow(store, rowId)
+  if (row === undefined) return print(options, { sent: true }, () => 'The request was accepted')
+  if (row.tries === 0)
     throw unavailable(
       'No service sent the request within 30 s',
       'Start the service; the request waits for it.',

@@ -25,7 +25,7 @@ export function unread(finding: Finding): Examined {
 }
 
 /** Full mailboxes and greylists delay mails for less. */
-const maxMailMinutes = 60
+const maxWaitMinutes = 60
 
 type Read = (sql: string) => Promise<Record<string, unknown>[]>
 
@@ -65,7 +65,7 @@ export async function examineContent(
   }
   findings.push(await lateWork(read, now), ...(await scheduledBackups(read, now)))
   findings.push(
-    await waitingMails(read, now),
+    await waitingRows(read, now),
     ...(await refusedMails(read, now)),
     ...(await webhooks(read)),
   )
@@ -133,13 +133,13 @@ async function scheduledBackups(read: Read, now: number): Promise<Finding[]> {
   ]
 }
 
-async function waitingMails(read: Read, now: number): Promise<Finding> {
+async function waitingRows(read: Read, now: number): Promise<Finding> {
   const [row] = await read(`
-    select cast(count(*) as integer) as count, min(at) as oldest from outbox where channel <> 'webhook'`)
-  if (!row?.count) return ok('outbox', 'no mail or push waits')
+    select cast(count(*) as integer) as count, min(at) as oldest from outbox where kind <> 'event-to-read'`)
+  if (!row?.count) return ok('outbox', 'nothing waits to be sent')
   const minutes = Math.max(0, Math.round((now - Number(row.oldest)) / 60_000))
-  const found = `mails and pushes that wait: ${row.count}, the oldest for ${minutes} min`
-  if (minutes <= maxMailMinutes) return ok('outbox', found)
+  const found = `mails, pushes and events that wait: ${row.count}, the oldest for ${minutes} min`
+  if (minutes <= maxWaitMinutes) return ok('outbox', found)
   return warning('outbox', {
     found,
     change: 'read the lines send-failed in the log, then carillon outbox retry --all',

@@ -43,9 +43,12 @@ export function acceptBodies(app: FastifyInstance): void {
   })
 }
 
-/** RFC 8058, section 3.1: mail programs may send their one field as multipart. */
+/**
+ * RFC 8058, section 3.1: mail programs may send their one field as multipart. Libraries describe it
+ * further, before or behind its name.
+ */
 const oneField =
-  /^--[^\r\n]+\r\ncontent-disposition: form-data; name="([\w-]{1,40})"\r\n(?:content-type: [^\r\n]{1,60}\r\n)?\r\n([^\r\n]{0,100})\r\n--/i
+  /^--[^\r\n]+\r\n(?:content-[tl][^\r\n]{1,80}\r\n){0,3}content-disposition: form-data; name="([\w-]{1,40})"\r\n(?:content-[tl][^\r\n]{1,80}\r\n){0,3}\r\n([^\r\n]{0,100})\r\n--/i
 
 function parseOneField(body: Buffer): Record<string, string> {
   const [, name, value = ''] = oneField.exec(body.toString('latin1')) ?? []

@@ -1,4 +1,5 @@
 // Decides what is pushed, and reads what a push says when it is sent.
+import { iso } from '../../basics/clock.ts'
 import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -22,10 +23,10 @@ export function* decidePush(look: Look & { pushDelayMs: number }): Write<number>
       yield* send`update inbox set reach = reach - (reach & ${reachBits.push}) where user_id = ${userKey(ownerId)}`
     const reader = yield* findUser(ownerId)
     if (reader?.disabledAt !== null || subscriptions.length === 0) return undefined
-    const { hours, isPushed } = yield* rulesOf(reader, 'off')
+    const { hours, isPushed, isMuted } = yield* rulesOf(reader, 'off', iso(at))
     const dueAtOf = ({ category, sent_at, isNotice }: Waiting) =>
       isNotice || isPushed(category) ? Date.parse(sent_at) + pushDelayMs : undefined
-    return { dueAtOf, hours }
+    return { dueAtOf, hours, isMuted }
   }
   const due = yield* takeDue(look, { channel, bit: pushBit, ruleOf })
   const joined = due.slice(-maxJoined).map(({ id }) => id)

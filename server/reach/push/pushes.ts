@@ -1,10 +1,13 @@
 // Lets the store decide what is pushed, and makes and sends each push.
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import { iso } from '../../basics/clock.ts'
 import type { Sealing } from '../../basics/secrets.ts'
 import { languageFor, textsOf } from '../../pages/texts/texts.ts'
+import { rulesOf } from '../../preferences/preferences.store.ts'
 import type { Store } from '../../store/store.ts'
 import { makeSealedKey, openSealedKey } from '../../tokens/sealed-keys.ts'
 import { findUser } from '../../users/users.store.ts'
+import type { Item } from '../items.store.ts'
 import type { OutboxRow } from '../outbox.store.ts'
 import { Refused } from '../outbox.ts'
 import type { ReachOptions } from '../reach-options.ts'
@@ -53,16 +56,23 @@ export class Pushes {
     return isKnownEndpoint(endpoint, this.#options.config.pushHosts)
   }
 
-  /** Does nothing if all is seen, the subscription ended, or its sign-in only sets a factor up. */
+  /**
+   * Does nothing if all is seen or not wanted now, the subscription ended, or its sign-in only sets a
+   * factor up.
+   */
   async deliver({ ownerId, target: id, ids }: OutboxRow): Promise<void> {
     const { store, clock, config, url: publicUrl } = this.#options
     const user = await store.read(findUser, ownerId)
     const subscription = await store.read(findSubscription, { id, ownerId })
     if (user === undefined || user.disabledAt !== null || subscription === undefined) return
     if (this.#isLimited(subscription)) return
-    const content = await store.read(pushContent, { userId: ownerId, maxIds })
-    const wanted = new Set<string>(JSON.parse(ids))
-    const due = content.unseen.filter((one) => wanted.has(one.id))
+    const rules = await store.read(rulesOf, user, 'off', iso(clock.now()))
+    const isWanted = ({ category }: Item) =>
+      category === 'security' || (rules.isPushed(category) && !rules.isMuted(category))
+    const found = await store.read(pushContent, { userId: ownerId, maxIds })
+    const content = { ...found, unseen: found.unseen.filter(isWanted) }
+    const pushed = new Set<string>(JSON.parse(ids))
+    const due = content.unseen.filter((one) => pushed.has(one.id))
     if (due.length === 0) return
     const { endpoint, url } = subscription
     if (!this.isKnown(endpoint))

@@ -71,8 +71,12 @@ export type Waiting = {
   isNotice: number
 }
 
-/** `dueAtOf`: undefined for never. */
-type Rule = { dueAtOf: (one: Waiting) => number | undefined; hours: Hours }
+/** `dueAtOf`: undefined for never. `isMuted`: by now. */
+type Rule = {
+  dueAtOf: (one: Waiting) => number | undefined
+  hours: Hours
+  isMuted: (category: string | null) => boolean
+}
 type Way = {
   channel: ReminderChannel
   /** A bit of `notification.reached`. */
@@ -83,7 +87,10 @@ type Way = {
 
 const nothing = { due: [], next: { dueAt: Number.POSITIVE_INFINITY, from: 0 } }
 
-/** If the timer is due, notes and returns what is due, oldest first. Moves or removes the timer. */
+/**
+ * If the timer is due, notes what is due, and returns what of it is not muted, oldest first. Moves
+ * or removes the timer.
+ */
 export function* takeDue({ userId, at }: Look, { channel, bit, ruleOf }: Way): Write<Waiting[]> {
   const timer = yield* dueTimer({ userId, channel, at })
   if (timer === undefined) return []
@@ -104,14 +111,18 @@ export function* takeDue({ userId, at }: Look, { channel, bit, ruleOf }: Way): W
     yield* send`
       update reminder set due_at = ${next.dueAt}, from_seq = ${next.from} where user_id = ${user} and channel = ${channel}`
   else yield* removeTimer({ userId, channel })
-  return due
+  return due.filter(({ category, isNotice }) => isNotice || !rule?.isMuted(category))
 }
 
 /**
  * Says which notifications are due, and when and from which number the timer looks again; infinite
  * for never. Quiet hours delay even what is due: the service may have been down.
  */
-export function split(waiting: readonly Waiting[], { dueAtOf, hours }: Rule, at: number) {
+export function split(
+  waiting: readonly Waiting[],
+  { dueAtOf, hours }: Omit<Rule, 'isMuted'>,
+  at: number,
+) {
   const earliest = afterQuiet(at, hours)
   const timed = waiting.flatMap((one) => {
     const dueAt = dueAtOf(one)

@@ -55,14 +55,22 @@ export class Reminders {
     const { store, now, channels } = this.#options
     const read = () => store.read(dueReminders, { channels: this.#names, at: now() })
     let due = await read()
-    while (due.length > 0 && !this.#isEnding) {
+    let hasFailed = false
+    // What failed is due again: the next second tries it.
+    while (due.length > 0 && !hasFailed && !this.#isEnding) {
       const timers = due.values()
+      const decide = async (channel: Channel | undefined, userId: string) => {
+        const at = now()
+        if (await channel?.decide({ userId, at, rowId: newOrderedId(at) })) channel?.outbox.wake()
+      }
       const work = async () => {
         for (const { userId, channel } of timers) {
           if (this.#isEnding) return
-          const at = now()
-          const count = await channels[channel]?.decide({ userId, at, rowId: newOrderedId(at) })
-          if (count) channels[channel]?.outbox.wake()
+          // One user's must not hold up those of others.
+          await decide(channels[channel], userId).catch((error) => {
+            hasFailed = true
+            this.#logOnce(error)
+          })
         }
       }
       await Promise.all(Array.from({ length: atOnce }, work))

@@ -105,7 +105,7 @@ class Reach {
   /** Channel, id and round, as often as it was sent; row of an event and id, too. */
   readonly #sent = new Map<string, number>()
   readonly #expected = new Set<string>()
-  readonly #wereUnread = new Set<string>()
+  readonly #wereDue = new Set<string>()
   /** Type and id, in order. */
   readonly #events: Record<Way, string[]> = { sent: [], read: [] }
   readonly #expectedEvents: Record<Way, string[]> = { sent: [], read: [] }
@@ -378,10 +378,17 @@ class Reach {
     if (this.#isQuiet && (hour >= 22 || hour < 7)) return
     for (const { id, category, arrivedAt, state, round } of this.#items) {
       if (state !== 'unread') continue
-      if (arrivedAt + pushDelay <= this.#now) this.#expected.add(`push ${id} ${round}`)
+      if (arrivedAt + pushDelay <= this.#now) this.#expectOne(`push ${id} ${round}`, category)
       if (arrivedAt + delays[this.#rules[category]] <= this.#now)
-        this.#expected.add(`mail ${id} ${round}`)
+        this.#expectOne(`mail ${id} ${round}`, category)
     }
+  }
+
+  /** What is muted when it is due is not sent later either. */
+  #expectOne(what: string, category: string): void {
+    if (this.#wereDue.has(what)) return
+    this.#wereDue.add(what)
+    if (!this.#muted.has(category)) this.#expected.add(what)
   }
 
   #expectChanges(): void {
@@ -400,9 +407,9 @@ class Reach {
     for (const item of this.#items.toReversed()) {
       const isDue = item.state === 'unread' && item.arrivedAt + unreadAfter <= this.#now
       const once = `event ${item.id} ${item.round}`
-      if (!isDue || this.#wereUnread.has(once)) continue
-      this.#wereUnread.add(once)
-      this.#expectEvent(item, 'notification.unread')
+      if (!isDue || this.#wereDue.has(once)) continue
+      this.#wereDue.add(once)
+      if (!this.#muted.has(item.category)) this.#expectEvent(item, 'notification.unread')
     }
   }
 

@@ -30,13 +30,18 @@ export function renderUnreadMail(content: Content): Omit<Mail, 'to'> {
 
 function textOf({ title, sections, more, open, ends }: Content): string {
   const lines = sections.flatMap(({ label, count, links }) => [
-    `${label}: ${count}`,
-    ...links.map((one) => `- ${one.title}`),
+    `${inLine(label)}: ${count}`,
+    ...links.map((one) => `- ${inLine(one.title)}`),
     '',
   ])
   const last = ends.map((one) => `${one.title}: ${one.url}`)
   const paragraphs = more.flatMap((text) => [text, ''])
   return [title, '', ...lines, ...paragraphs, open.title, open.url, '', ...last, ''].join('\n')
+}
+
+/** The words of others cannot look like a link of the mail. */
+function inLine(text: string): string {
+  return text.replaceAll(/\s/g, ' ')
 }
 
 /** A program without style sheets shows the light colours of the attributes. */

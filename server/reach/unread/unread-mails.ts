@@ -1,5 +1,6 @@
 // A mail about what is still unread when it leaves.
 
+import { iso } from '../../basics/clock.ts'
 import { textFor } from '../../inbox/notification-json.ts'
 import { languageFor, textsOf } from '../../pages/texts/texts.ts'
 import { rulesOf } from '../../preferences/preferences.store.ts'
@@ -13,7 +14,7 @@ import { unsubscribeToken } from './unsubscribe.ts'
 
 const maxTitles = 10
 
-/** Undefined if nothing is unread, or no mail reaches the user. */
+/** Undefined if nothing is unread and wanted, or no mail reaches the user. */
 export async function unreadMailOf(
   { store, sealing, clock, config, url, logo }: ReachOptions,
   { ownerId: userId, ids }: OutboxRow,
@@ -22,18 +23,22 @@ export async function unreadMailOf(
   const user = await store.read(findUser, userId)
   if (user?.email == null || user.emailVerifiedAt === null || user.disabledAt !== null)
     return undefined
-  const unread = await store.read(unreadOf, { userId, ids: JSON.parse(ids) })
+  const now = clock.now()
+  const newestFirst = (JSON.parse(ids) as string[]).toReversed()
+  const unread = await store.read(unreadOf, { userId, ids: newestFirst })
   const found = await store.read(itemsOf, { userId, ids: unread })
-  const items = unread.flatMap((id) => found.get(id) ?? [])
+  const { declared, ruleOf, isMuted } = await store.read(rulesOf, user, mailUnread, iso(now))
+  const items = unread
+    .flatMap((id) => found.get(id) ?? [])
+    .filter(({ category }) => ruleOf(category) !== 'off' && !isMuted(category))
   if (items.length === 0) return undefined
-  const { declared } = await store.read(rulesOf, user, mailUnread)
   const language = languageFor(undefined, user.locale)
   const texts = (await textsOf('service', language)).mails.unread
   const pagesUrl = url() + config.pagesPrefix
   // The browser sends no fragment, so a program that follows the link marks nothing as read.
   const linkTo = (id: string) => `${pagesUrl}/inbox#${id}`
   // Titles are the words of others.
-  const titled = new Set(mailContent === 'titles' ? unread.slice(0, maxTitles) : [])
+  const titled = new Set(mailContent === 'titles' ? items.slice(0, maxTitles) : [])
   // Each category's newest notification decides their order.
   const byCategory = Map.groupBy(items, ({ category }) => category ?? '')
   const sections = Array.from(byCategory, ([category, ones]) => {
@@ -42,7 +47,7 @@ export async function unreadMailOf(
       label: label ? textFor(user.locale, JSON.parse(label)) : category || texts.others,
       count: ones.length,
       links: ones.flatMap((one) =>
-        titled.has(one.id) ? [{ title: titleFor(user, one), url: linkTo(one.id) }] : [],
+        titled.has(one) ? [{ title: titleFor(user, one), url: linkTo(one.id) }] : [],
       ),
     }
   })
@@ -52,7 +57,7 @@ export async function unreadMailOf(
   const hasUnsubscribe = pagesUrl.startsWith('https:') && categories.length > 0
   const unsubscribeUrl =
     hasUnsubscribe &&
-    `${pagesUrl}/unsubscribe?token=${await unsubscribeToken(sealing, { userId, categories, at: clock.now() })}`
+    `${pagesUrl}/unsubscribe?token=${await unsubscribeToken(sealing, { userId, categories, at: now })}`
   if (unsubscribeUrl) ends.push({ title: texts.unsubscribe, url: unsubscribeUrl })
   const [only] = items.length === 1 ? items : []
   const mail = renderUnreadMail({

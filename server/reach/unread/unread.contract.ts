@@ -4,7 +4,7 @@ import { actsOf } from '../../inbox/contract/places.contract.ts'
 import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { deleteUser } from '../../users/erasure/erasure.store.ts'
 import { updateUser } from '../../users/users.store.ts'
-import { listOutbox } from '../outbox.store.ts'
+import { claimOutbox, delayInOutbox, dropFromOutbox, listOutbox } from '../outbox.store.ts'
 import { dueReminders } from '../timers/decision.store.ts'
 import { decideMail } from './unread.store.ts'
 
@@ -38,6 +38,7 @@ async function decide(
       rows.push(rowId)
   }
   const listed = await store.read(listOutbox, { limit: 1_000 })
+  await store.write(dropFromOutbox, { ids: rows })
   return listed.filter(({ id }) => rows.includes(id)).flatMap(({ ids }) => JSON.parse(ids))
 }
 
@@ -116,6 +117,28 @@ export function unreadPromises(promise: PromiseOf): void {
     },
   )
 
+  promise(
+    'what is muted when it is due is not sent, not even later, unless it is mandatory',
+    async (world) => {
+      const ann = await reader(world)
+      const category = { application: '', label: '"C"', description: null, mandatory: 1 } as const
+      await world.store.write(putCategory, { ...category, name: 'must' })
+      const mute = (mutedUntil: string | null) =>
+        world.store.write(changePreferences, {
+          userId: ann.id,
+          choices: [{ category: '', mutedUntil }],
+          now: isoAt(1),
+        })
+      await send(world, ann, 0, { category: 'news' })
+      const must = await send(world, ann, 0, { category: 'must' })
+      const later = await send(world, ann, 60, { category: 'news' })
+      await mute(isoAt(due + 60))
+      assert.deepEqual(await decide(world, due), [must])
+      await mute(null)
+      assert.deepEqual(await decide(world, due + 60), [later])
+    },
+  )
+
   promise('a delivery during a decision is in it, or has a timer of its own', async (world) => {
     const ann = await reader(world)
     const sent: string[] = []
@@ -129,10 +152,34 @@ export function unreadPromises(promise: PromiseOf): void {
     assert.deepEqual(mailed.sort(), sent.sort())
   })
 
+  promise(
+    'what is due while a mail waits is in that mail, but not in one that fails',
+    async (world) => {
+      const { store } = world
+      const ann = await reader(world)
+      const sent: string[] = []
+      const rowsAfter = async (seconds: number) => {
+        sent.push(await send(world, ann, seconds))
+        const look = { userId: ann.id, at: at(seconds + due), mailUnread, rowId: newId() } as const
+        assert.equal(await store.write(decideMail, look), 1)
+        return store.read(listOutbox, { limit: 9 })
+      }
+      await rowsAfter(0)
+      const [row = assert.fail(), ...others] = await rowsAfter(1)
+      assert.deepEqual([JSON.parse(row.ids), others], [sent, []])
+      const places = [{ queue: '', limit: 1 }]
+      await store.write(claimOutbox, { channel: 'mail', at: at(2 * due), holder: 7, places })
+      await store.write(delayInOutbox, { ...row, holder: 7, tries: 1 })
+      assert.equal((await rowsAfter(2)).length, 2)
+      await store.write(dropFromOutbox, { ids: null })
+    },
+  )
+
   promise('an erasure removes the timer and the rows', async (world) => {
     const ann = await reader(world)
     await send(world, ann)
-    assert.equal((await decide(world, due)).length, 1)
+    await world.store.write(decideMail, { userId: ann.id, at: at(due), mailUnread, rowId: newId() })
+    assert.equal((await world.store.read(listOutbox, { limit: 9 })).length, 1)
     await send(world, ann, due)
     await world.store.write(deleteUser, { userId: ann.id, at: at(due) })
     const timers = await world.store.read(dueReminders, { channels: ['mail'], at: at(9 * due) })

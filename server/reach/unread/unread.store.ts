@@ -1,35 +1,45 @@
+import { iso } from '../../basics/clock.ts'
 import { type MailRule, mailDueAt } from '../../inbox/mail-rules.ts'
 import { mailBit, reachBits } from '../../inbox/reminders.store.ts'
 import { rulesOf } from '../../preferences/preferences.store.ts'
 import type { Write } from '../../store/statements.ts'
 import { findUser } from '../../users/users.store.ts'
-import { addToOutbox } from '../outbox.store.ts'
-import { type DueTimer, type Look, takeDue, type Waiting } from '../timers/decision.store.ts'
+import { joinOutbox } from '../outbox.store.ts'
+import {
+  type DueTimer,
+  type Look,
+  maxRead,
+  takeDue,
+  type Waiting,
+} from '../timers/decision.store.ts'
 
-/** Puts what is due into one outbox row. Returns how many. */
+/** Puts what is due into one outbox row, or into one whose first try waits. Returns how many. */
 export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number> {
   const { userId: ownerId, at, rowId, mailUnread } = look
   const channel = 'mail' as const
   function* ruleOf({ reach }: DueTimer) {
     const reader = yield* findUser(ownerId)
     if (reader?.disabledAt !== null || (reach & reachBits.address) === 0) return undefined
-    const { ruleOf: ruleFor, hours } = yield* rulesOf(reader, mailUnread)
+    const rules = yield* rulesOf(reader, mailUnread, iso(at))
+    const { hours, isMuted } = rules
     const dueAtOf = ({ category, sent_at, isNotice }: Waiting) =>
       // Notices of changes have their own mails.
-      isNotice ? undefined : mailDueAt(ruleFor(category), Date.parse(sent_at), hours)
-    return { dueAtOf, hours }
+      isNotice ? undefined : mailDueAt(rules.ruleOf(category), Date.parse(sent_at), hours)
+    return { dueAtOf, hours, isMuted }
   }
   const due = yield* takeDue(look, { channel, bit: mailBit, ruleOf })
   if (due.length === 0) return 0
-  const ids = JSON.stringify(due.map(({ id }) => id).reverse())
-  yield* addToOutbox({
+  yield* joinOutbox({
     id: rowId,
     kind: 'unread',
     dueAt: at,
     ownerId,
     channel,
     target: '',
-    ids,
+    joined: due.map(({ id }) => id),
+    most: maxRead,
+    // One that fails may be given up sooner.
+    maxTries: 0,
     at,
   })
   return due.length

@@ -3,20 +3,25 @@
 
 import { iso } from '../../basics/clock.ts'
 import type { Sealing } from '../../basics/secrets.ts'
-import { changePreferences } from '../../preferences/preferences.store.ts'
+import { changePreferences, readPreferences } from '../../preferences/preferences.store.ts'
 import type { Store } from '../../store/store.ts'
 
 const lifetimeMs = 400 * 24 * 3_600_000
 
-/** '' turns off what has no own rule. */
-type Unsubscription = { userId: string; categories: readonly string[] }
+/** A mail's line has at most 998 characters (RFC 5322, section 2.1.1). */
+const maxNames = 400
 
-/** Sealed, because programs on the mail's way may read it. */
+/** '' turns off what has no own rule. Without `categories`, everything. */
+type Unsubscription = { userId: string; categories?: readonly string[] }
+
+/** Sealed, because programs on the mail's way may read it. Too many categories are everything. */
 export function unsubscribeToken(
   sealing: Sealing,
-  { at, ...what }: Unsubscription & { at: number },
+  { at, userId, categories }: Required<Unsubscription> & { at: number },
 ): Promise<string> {
-  return sealing.seal('unsubscribe', JSON.stringify({ ...what, until: at + lifetimeMs }))
+  const fits = Buffer.byteLength(JSON.stringify(categories)) <= maxNames
+  const what = { userId, until: at + lifetimeMs, ...(fits && { categories }) }
+  return sealing.seal('unsubscribe', JSON.stringify(what))
 }
 
 export type Unsubscribing = {
@@ -41,6 +46,11 @@ export async function unsubscribe(
   { store, wall }: Unsubscribing,
   { userId, categories }: Unsubscription,
 ): Promise<void> {
-  const choices = categories.map((category) => ({ category, mail: 'off' as const }))
-  await store.write(changePreferences, { userId, choices, now: iso(wall()) })
+  const now = iso(wall())
+  const chosen = (await store.read(readPreferences, { userId, now }))?.choices.keys() ?? []
+  const choices = (categories ?? ['', ...chosen]).map((category) => ({
+    category,
+    mail: 'off' as const,
+  }))
+  await store.write(changePreferences, { userId, choices, now })
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAudit } from '../../../server/audit/audit.store.ts'
+import { newOrderedId } from '../../../server/basics/ids.ts'
 import { addToOutbox, listOutbox } from '../../../server/reach/outbox.store.ts'
 import { dueReminders } from '../../../server/reach/timers/decision.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
@@ -57,7 +58,7 @@ async function choose(proof: Readonly<Record<string, string>>, change: object): 
 test('what is unread after 15 minutes is mailed once, by category, and what was read is not', async () => {
   const ann = await reader()
   const proof = await app.issueToken(ann)
-  await app.deliver({ to: ann, title: 'Build 1 failed', category: 'builds' })
+  await app.deliver({ to: ann, title: 'Build 1\nfailed', category: 'builds' })
   const [read] = await app.deliver({ to: ann, title: 'Was read', category: 'builds' })
   await app.deliver({ to: ann, title: 'Hello <b>Ann</b>' })
   assert.equal((await app.patch(`/api/notifications/${read}/read`, proof)).status, 204)
@@ -115,6 +116,31 @@ test('a mail about one notification has the thread of its key, and a row that is
   assert.equal(field(sentTo(ann.email)[3] as ReceivedMail, 'References'), undefined)
 })
 
+test('a user gets ten mails at once, and what is due then waits for the next, five minutes later', async () => {
+  const ann = await reader()
+  const ids = await Promise.all(
+    Array.from({ length: 11 }, async () => (await app.deliver({ to: ann, title: 'Hi' }))[0]),
+  )
+  const row = { kind: 'unread', ownerId: ann.id, channel: 'mail', target: '' } as const
+  const times = { dueAt: app.now(), at: app.now() }
+  for (const id of ids) {
+    const own = { id: newOrderedId(app.now()), ids: JSON.stringify([id]) }
+    await app.store.write(addToOutbox, { ...row, ...own, ...times })
+  }
+  const rows = async () => {
+    const all = await app.store.read(listOutbox, { limit: 100 })
+    return all.filter(({ ownerId }) => ownerId === ann.id)
+  }
+  while ((await rows())[0]?.reason == null) await sleep(5)
+  assert.equal(sentTo(ann.email).length, 10)
+  const [waiting, ...others] = await rows()
+  assert.match(waiting?.reason ?? '', /^Too many mails to this user: 10, then one in five minutes$/)
+  assert.deepEqual([others, waiting?.tries], [[], 0])
+  app.pass(5 * minute)
+  while ((await rows()).length > 0) await sleep(5)
+  assert.equal(sentTo(ann.email).length, 11)
+})
+
 test('a reader chooses never, another delay, a digest and quiet hours, for one category or for all, and finds the choice', async () => {
   const ann = await reader('de-CH')
   const before = (await app.get('/api/me/preferences', await app.issueToken(ann))).json().data
@@ -134,6 +160,13 @@ test('a reader chooses never, another delay, a digest and quiet hours, for one c
   const { mail, timeZone, digestAt, quietHours, categories } = data
   assert.deepEqual({ timeZone, digestAt, quietHours }, hours)
   assert.deepEqual([mail, categories.news.mail, categories.chat.mail], ['off', 'daily', '5m'])
+  // It was decided about before, and its mail had to wait.
+  const [id] = await app.deliver({ to: ann, title: 'Hi' })
+  const row = { id: newOrderedId(app.now()), kind: 'unread', ownerId: ann.id, target: '' } as const
+  const times = { dueAt: app.now(), at: app.now() }
+  await app.store.write(addToOutbox, { ...row, ...times, channel: 'mail', ids: `["${id}"]` })
+  await settled()
+  assert.deepEqual(sentTo(ann.email), [])
 })
 
 test('without a verified address, and for a disabled user, nothing is sent', async () => {
@@ -166,12 +199,13 @@ test('a mail program turns the mails of a category off with one click, and a sca
   const page = await app.get(link)
   assert.equal(page.status, 200, page.text)
   assert.equal(await ruleOf(), null)
+  const part = (before: string, behind: string) =>
+    `--b\r\n${before}Content-Disposition: form-data; name="List-Unsubscribe"\r\n${behind}\r\nOne-Click\r\n--b--\r\n`
   for (const [type, body] of [
     ['application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
-    [
-      'multipart/form-data; boundary=b',
-      '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n',
-    ],
+    ['multipart/form-data; boundary=b', part('', '')],
+    ['multipart/form-data; boundary=b', part('Content-Type: text/plain\r\n', '')],
+    ['multipart/form-data; boundary=b', part('', 'Content-Length: 9\r\n')],
   ] as const) {
     const headers = { 'content-type': type }
     const response = await app.request(link, { method: 'POST', headers, body })
@@ -185,6 +219,24 @@ test('a mail program turns the mails of a category off with one click, and a sca
   const wrong = await post(link, 'List-Unsubscribe=Two-Clicks')
   assert.equal(wrong.status, 400)
   assert.match(wrong.text, /must be \\"One-Click\\"/)
+})
+
+test('a mail about many categories has no line that a mail server may refuse, and its link turns all off', async () => {
+  const ann = await reader()
+  const proof = await app.issueToken(ann)
+  const names = Array.from({ length: 30 }, (_, n) => `${n} ${'long name '.repeat(5)}`.trim())
+  await choose(proof, { categories: { [names[0] ?? '']: { mail: '15m' } } })
+  for (const category of names) await app.deliver({ to: ann, title: 'Hi', category })
+  await settled()
+  const { raw } = sentTo(ann.email)[0] as ReceivedMail
+  assert.ok(raw.split('\r\n').every(({ length }) => length <= 998))
+  const [link = ''] = /\/unsubscribe\?token=[\w.-]+(?=>)/.exec(raw) ?? []
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const body = 'List-Unsubscribe=One-Click'
+  assert.equal((await app.request(link, { method: 'POST', headers, body })).status, 200)
+  for (const category of names) await app.deliver({ to: ann, title: 'Hi', category })
+  await settled()
+  assert.equal(sentTo(ann.email).length, 1)
 })
 
 test('the mails of a mandatory category cannot be turned off', async () => {

@@ -137,7 +137,9 @@ suite('GET and PUT /api/me/preferences', () => {
     ] as const) {
       const { user, proof } = await ann(locale)
       await app.deliver({ to: user, title: 'Hi', category: 'constructor' })
-      const { categories } = await preferencesOf(proof)
+      const preferences = await preferencesOf(proof)
+      assert.equal((await mute(preferences, proof)).status, 204, 'they can be sent back')
+      const { categories } = preferences
       const payments = {
         mutedUntil: null,
         mail: null,
@@ -200,8 +202,8 @@ suite('GET and PUT /api/me/preferences', () => {
       [{ quietHours: { from: '22:00', to: '22:00' } }, 'quietHours'],
       [{ mutedUntil: 'forever', digestAt: 24 }, 'digestAt'],
       [
-        { mutedUntil: 'forever', categories: { a: { mutedUntil: null, label: 'A' } } },
-        'categories.a.label',
+        { mutedUntil: 'forever', categories: { a: { mutedUntil: null, name: 'A' } } },
+        'categories.a.name',
       ],
       [{ categories: categoriesTo(201) }, 'categories'],
     ]

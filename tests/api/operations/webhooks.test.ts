@@ -4,7 +4,7 @@ import { after, type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { listAudit } from '../../../server/audit/audit.store.ts'
 import { newOrderedId } from '../../../server/basics/ids.ts'
-import { listOutbox } from '../../../server/reach/outbox.store.ts'
+import { listOutbox, retryOutbox } from '../../../server/reach/outbox.store.ts'
 import { setRole } from '../../../server/users/access/roles.store.ts'
 import { addTestEvent } from '../../../server/webhooks/looks.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -280,7 +280,7 @@ test('without success for three days a webhook is disabled, operators have a not
   await untilSo(async () => (await to.next()).event.data.items[0].title === 'Three')
 })
 
-test('while a webhook fails, what waits for it is not touched, and a test is sent', async (t) => {
+test('while a webhook fails, what waits for it is not touched until a change or a retry, and a test is sent', async (t) => {
   const to = await receiver(t)
   to.answer = (_, response) => response.writeHead(500).end()
   const { add, send, proof } = await application()
@@ -302,6 +302,11 @@ test('while a webhook fails, what waits for it is not touched, and a test is sen
     ['user.erased', 'webhook.test'],
   )
   assert.ok((await rowsFor(id)).some(({ tries, holder }) => tries === 0 && holder === null))
+  await app.patch(`/api/webhooks/${id}`, proof, {})
+  await untilSo(async () => (await rowsFor(id)).every(({ tries }) => tries > 0))
+  to.answer = (_, response) => response.writeHead(204).end()
+  await app.store.write(retryOutbox, { ids: null, at: app.now() })
+  await untilSo(async () => (await rowsFor(id)).length === 0)
 })
 
 test('an application sees and changes its own webhooks, with the scope webhooks', async () => {

@@ -72,12 +72,9 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.deepEqual([all.users, all.unreached, all.mails, all.byUser.length], [2, 1, 1, 1])
     assert.equal(all.hours[new Date(began + 15 * minute).getUTCHours()], 1)
     assert.match((await run('--all', '--mail-unread', '15m')).stdout, /^\d\d {2}█{40} 1$/m)
-    for (const args of [
-      ['--all', '--user', 'ann'],
-      ['--all', '--application', 'shop'],
-      [],
-      ['--all', '--mail-unread', '15m', '--digest', 'daily'],
-    ])
+    const both = await run('--all', '--mail-unread', '15m', '--digest', 'daily', '--json')
+    assert.equal(JSON.parse(both.stdout).mailUnread, 'daily')
+    for (const args of [['--all', '--user', 'ann'], ['--all', '--application', 'shop'], []])
       assert.equal((await run(...args)).status, 2)
     for (const day of [1, 2]) {
       const refusal = { userId: ann.id, email: 'ann@example.org', at: day * 24 * 60 * minute }
