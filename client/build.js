@@ -1,5 +1,6 @@
-// Builds a package for npm: JavaScript without comments, declarations with them, and a manifest
-// that names both. Node strips no types below node_modules. Plain JavaScript, for any Node.
+// Builds a package for npm: JavaScript without comments, declarations with comments, and a manifest
+// that names both, because Node strips no types below node_modules. Plain JavaScript, so that any
+// Node can run it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -10,8 +10,8 @@ import { type Auth, type Connection, Requests } from './transport/requests.ts'
 export type Carillon = SignIn & {
   inbox: Inbox & {
     /**
-     * A list that stays right by itself. Lists with equal options share requests, and all share one
-     * stream. `close` each. Throws TypeError for invalid options.
+     * Opens a list that the client keeps up to date. Lists with equal options share their requests,
+     * and all share one stream. `close` each list. Throws TypeError for invalid options.
      *
      * @example const list = carillon.inbox.open({ status: 'unread' })
      */

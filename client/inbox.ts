@@ -1,4 +1,3 @@
-// The inbox of the signed-in user. The comment of each method names its route.
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
 import { type Call, type CallOptions, idInPath, type Requests } from './transport/requests.ts'
@@ -21,9 +20,11 @@ export type ListOptions = CallOptions & {
 }
 
 export type ReadAllOptions = CallOptions & {
+  /** Only those with a `seq` up to this. */
   throughSeq?: number | undefined
+  /** Only those up to the notification with this id. */
   through?: string | undefined
-  /** At most 20. */
+  /** Only those of this category, or of one of these, at most 20. */
   category?: string | readonly string[] | undefined
 }
 
@@ -31,11 +32,11 @@ export type ChangesOptions = CallOptions & {
   since: wire.Position
   /** 1 to 100; default 100. */
   limit?: number | undefined
-  /** Seconds, 0 to 25, that the server waits for a change. */
+  /** Seconds, 0 to 25: if nothing has changed, the server waits that long for a change. */
   wait?: number | undefined
 }
 
-/** A method with an `id` throws NOT_FOUND without such a notification, and can be repeated. */
+/** With an unknown `id`, a method throws NOT_FOUND. A repeated call changes nothing more. */
 export type Inbox = {
   /**
    * `GET /api/notifications`: a page, newest first. A page after the last one has no items.
@@ -44,22 +45,23 @@ export type Inbox = {
    */
   list(options?: ListOptions): Promise<wire.NotificationPage>
   /**
-   * All notifications, newest first, each once. `limit`: the size of a page.
+   * All notifications, newest first, each once. The loop requests a page when it needs it. `limit`:
+   * the size of a page.
    *
    * @example for await (const { title } of carillon.inbox.iterate()) console.log(title)
    */
   iterate(options?: Omit<ListOptions, 'page' | 'before'>): AsyncGenerator<wire.Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
   counts(options?: CallOptions): Promise<wire.Counts>
-  /** `GET /api/notifications/:id`. */
+  /** `GET /api/notifications/:id`: one notification. */
   get(id: string, options?: CallOptions): Promise<wire.Notification>
-  /** `PATCH /api/notifications/:id/read`. */
+  /** `PATCH /api/notifications/:id/read`: marks it as read. */
   read(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/unread`: marks it unread and puts it back into the list. */
+  /** `PATCH /api/notifications/:id/unread`: marks it as unread, and puts it back into the list. */
   markUnread(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. */
   archive(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. */
+  /** `PATCH /api/notifications/:id/unarchive`: returns an archived or snoozed one to its place. */
   unarchive(id: string, options?: CallOptions): Promise<void>
   /**
    * `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year; then it
@@ -68,14 +70,9 @@ export type Inbox = {
    * @example await carillon.inbox.snooze(id, new Date(Date.now() + 3_600_000).toISOString())
    */
   snooze(id: string, until: wire.Time, options?: CallOptions): Promise<void>
-  /** `DELETE /api/notifications/:id`, for good. */
+  /** `DELETE /api/notifications/:id`: removes it for good. */
   remove(id: string, options?: CallOptions): Promise<void>
-  /**
-   * `POST /api/notifications/read-all`: marks all read, or those up to the `seq` `throughSeq` or
-   * the id `through`. With `category`, only those of it.
-   *
-   * @example await carillon.inbox.readAll({ category: 'builds' })
-   */
+  /** `POST /api/notifications/read-all`: marks all as read, or what the options select. */
   readAll(options?: ReadAllOptions): Promise<void>
   /** `POST /api/notifications/archive-read`: archives everything that is read now. */
   archiveRead(options?: CallOptions): Promise<void>
@@ -83,14 +80,17 @@ export type Inbox = {
   seen(throughSeq: number, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/undo`: takes back the last `readAll` or `archiveRead`, within ten
-   * minutes. What changed since stays. Throws CONFLICT if there is none.
+   * minutes. What changed since stays as it is. Throws CONFLICT if there is nothing to undo.
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<wire.Changes>
-  /** `GET /api/me/preferences`. */
+  /** `GET /api/me/preferences`: what is muted, and when the service sends mails and pushes. */
   preferences(options?: CallOptions): Promise<wire.Preferences>
-  /** `PUT /api/me/preferences`: mutes later arrivals. Throws CONFLICT for a mandatory category. */
+  /**
+   * `PUT /api/me/preferences`: changes the given members. A mute is for later notifications. Throws
+   * CONFLICT if a mandatory category would be muted or turned off.
+   */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each once and in order, from `since` or from now

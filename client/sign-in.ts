@@ -10,8 +10,8 @@ import type * as wire from './transport/types.ts'
 
 export type SignIn = {
   /**
-   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS,
-   * also for an unknown or disabled user.
+   * `POST /login`: signs in. Without `variant`, the setting of the server decides. Throws
+   * INVALID_CREDENTIALS, also for an unknown or disabled user, or SECOND_FACTOR_REQUIRED.
    *
    * @example await carillon.login({ username: 'ann', password, variant: 'stateful' })
    */
@@ -30,24 +30,25 @@ export type SignIn = {
   /**
    * `POST /login/second-factor`: completes a `login` that threw SECOND_FACTOR_REQUIRED, with the
    * `challenge` of that error and a code, a recovery code or a passkey. Throws UNAUTHORIZED if the
-   * challenge has ended.
+   * challenge has ended: sign in again.
    */
   completeSignIn(
     factor: wire.SecondFactor,
     options?: CallOptions,
   ): Promise<wire.StatefulLogin | wire.StatelessLogin>
-  /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
+  /** `GET /routeRestreinte`: the user of the proof. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<wire.Restricted>
   /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is. */
   me(options?: CallOptions): Promise<wire.Me | null>
   /**
-   * `POST /token/renew`: a new token for one that is still valid. The `auth` function can call it.
-   * Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
+   * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that
+   * the `auth` function can call it. Throws UNAUTHORIZED if the token has expired, or if its
+   * sign-in is too long ago.
    */
   renew(token: string, options?: CallOptions): Promise<wire.StatelessLogin>
-  /** `POST /api/me/token`: a token of the session, by which your own backend can know who calls. */
+  /** `POST /api/me/token`: a token of the session, by which your own backend knows who calls. */
   token(options?: CallOptions): Promise<wire.IssuedToken>
-  /** `POST /logout`: ends this sign-in, then `signOut`. No error without one. */
+  /** `POST /logout`: ends this sign-in, then calls `signOut`. No error if no user is signed in. */
   logout(options?: CallOptions): Promise<void>
   /**
    * Ends what the page keeps of the user, without a request: token, stream, open lists, and calls

@@ -41,7 +41,6 @@ export class InboxSource implements ReactiveController {
   #language = ''
   #loaded = englishStrings
   #unread: number | undefined
-  /** What was unread and read at the last look at the notifications of the system. */
   #tidied = ''
   #tidying = Promise.resolve()
 

@@ -1,4 +1,4 @@
-// The time of a notification as text.
+// The time of a notification as text: "5 minutes ago", later a date.
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour

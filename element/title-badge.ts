@@ -1,5 +1,5 @@
 // The number of unread notifications in the title, "(3) Orders", and on the icon of an installed
-// application (https://www.w3.org/TR/badging/). The first element displays its number.
+// application (https://www.w3.org/TR/badging/). Of several elements, the first displays its number.
 
 /** `title`: as text, such as `99+`. Undefined: not in the title, not on the icon. */
 type Badge = { title: string | undefined; app: number | undefined }

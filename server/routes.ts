@@ -65,7 +65,6 @@ const keeper = producer('users')
 const categoryKeeper = producer('send')
 const listener = producer('webhooks')
 
-/** By tag and `operationId`. */
 const api = {
   'sign-in': {
     signIn: route('POST', '/login', open, signIn.login),

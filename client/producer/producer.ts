@@ -1,4 +1,5 @@
-// The client of an application that sends. A repeated delivery has the same idempotency key.
+// The client of an application that sends. A delivery that is sent again has the same idempotency
+// key, so it happens once.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
@@ -12,7 +13,10 @@ export type SendOptions = CallOptions & {
    * delivery, even from several processes. Default: a new key for each call.
    */
   idempotencyKey?: string | undefined
-  /** At least 1; default 6, with at most 12.5 s of waiting, if no `Retry-After` asks for more. */
+  /**
+   * The maximum number of attempts, at least 1; default 6. The pauses take at most 12.5 s in all,
+   * unless `Retry-After` asks for more.
+   */
   attempts?: number | undefined
 }
 
@@ -37,25 +41,31 @@ export type Producer = {
    * @example await producer.send({ recipients: [{ username: 'ann' }], title: 'Your parcel is here' })
    */
   send(delivery: wire.DeliveryRequest, options?: SendOptions): Promise<wire.Delivery>
-  /** `PATCH /api/notifications/by-key/:key`: changes it in all inboxes, silently. Throws NOT_FOUND if none has it. */
+  /**
+   * `PATCH /api/notifications/by-key/:key`: changes it in all inboxes, silently. Throws NOT_FOUND
+   * if no inbox has it.
+   */
   updateByKey(
     key: string,
     change: wire.NotificationChange,
     options?: CallOptions,
   ): Promise<wire.KeyChange>
-  /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
+  /**
+   * `DELETE /api/notifications/by-key/:key`: removes it from all inboxes. Throws NOT_FOUND if no
+   * inbox has it.
+   */
   removeByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   /**
-   * `POST /api/notifications/by-key/:key/resolve`: it is done, so read and archived in all inboxes.
-   * Throws NOT_FOUND.
+   * `POST /api/notifications/by-key/:key/resolve`: it becomes read and archived in all inboxes.
+   * Throws NOT_FOUND if no inbox has it.
    */
   resolveByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   categories: Categories
   /**
    * `GET /api/webhooks/:id/events`: the events of a webhook without a URL, as they come. Each comes
-   * at least once, and those of one user in order. When the loop has gone through a response, the
-   * next request acknowledges it. It tries again as `send` does, without an end. Needs a key with
-   * the scope `webhooks`.
+   * at least once, and those of one user in order. When the loop has gone through the events of a
+   * response, the next request acknowledges them. It retries as `send` does, but never gives up.
+   * Needs a key with the scope `webhooks`.
    */
   events(webhookId: string, options?: EventOptions): AsyncGenerator<wire.WebhookEvent, never>
   /** Needs a key with the scope `users`. */
@@ -63,9 +73,9 @@ export type Producer = {
   /** One-time links by which a user sets a password. Needs a key with the scope `users`. */
   links: {
     /**
-     * `POST .../links`: makes a link, which you send to the user. The last three of a purpose are
-     * valid. Throws CONFLICT for a user without a username, an invitation of one who can sign in,
-     * and a `mailedTo` that is not the address on record.
+     * `POST .../links`: makes a link, which you send to the user. The last three links of a purpose
+     * are valid. Throws CONFLICT for a user without a username, an invitation of a user who can
+     * sign in already, and a `mailedTo` that is not the address on record.
      */
     create(user: UserName, link: wire.LinkRequest, options?: CallOptions): Promise<wire.UserLink>
   }

@@ -1,4 +1,3 @@
-// The users and tokens of an application. The comment of each method names its route.
 import { type CallOptions, idInPath, nameInPath, type Requests } from '../transport/requests.ts'
 import type * as wire from '../transport/types.ts'
 
@@ -32,27 +31,27 @@ export type Users = {
     profile?: wire.UserProfile,
     options?: CallOptions,
   ): Promise<wire.UserAccount>
-  /** `PUT /api/users`: the same for 1 to 1,000 users; all, or none if one has a fault. */
+  /** `PUT /api/users`: the same for 1 to 1,000 users. If one has a fault, none is changed. */
   putAll(users: readonly wire.UserEntry[], options?: CallOptions): Promise<wire.UserPut[]>
   /** `POST /api/users`: creates a user who signs in here. Throws CONFLICT if the username or the external id is taken. */
   create(user: wire.NewUser, options?: CallOptions): Promise<wire.UserAccount>
   /** `GET /api/users`: a page, in the order of creation. */
   list(options?: UsersOptions): Promise<wire.UserPage>
-  /** `GET /api/users/external/:externalId` or `GET /api/users/:id`. */
+  /** `GET /api/users/external/:externalId` or `GET /api/users/:id`: one user. */
   get(user: UserName, options?: CallOptions): Promise<wire.UserAccount>
-  /** `PATCH` of the same: changes the given fields. `disabled` ends every session and token. */
+  /** `PATCH /api/users/...`: changes the given fields. `disabled` ends every session and token. */
   update(user: UserName, change: wire.UserChange, options?: CallOptions): Promise<wire.UserAccount>
-  /** `DELETE` of the same: erases the user with inbox, sessions and tokens. */
+  /** `DELETE /api/users/...`: erases the user with inbox, sessions and tokens. */
   delete(user: UserName, options?: CallOptions): Promise<void>
   /** `DELETE .../sessions`: ends every session and token; the user can sign in again. */
   signOut(user: UserName, options?: CallOptions): Promise<void>
   /**
-   * `POST .../tokens`: a token for the inbox of the user, for your pages.
+   * `POST .../tokens`: issues a token that opens the inbox of the user, for your own pages.
    *
    * @example const { token } = await producer.users.issueToken({ externalId: 'customer-42' })
    */
   issueToken(user: UserName, options?: TokenOptions): Promise<wire.IssuedToken>
-  /** `DELETE .../tokens`: revokes all that were issued. */
+  /** `DELETE .../tokens`: revokes all issued tokens of the user. */
   revokeTokens(user: UserName, options?: CallOptions): Promise<void>
 }
 

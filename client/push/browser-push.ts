@@ -24,12 +24,19 @@ export type PushOptions = CallOptions & {
 }
 
 export type Push = {
-  /** Tells the service, once a day, that the subscription is in use. */
+  /** Returns whether push is on here. Tells the service, once a day, that it is in use. */
   state(options?: PushOptions): Promise<PushState>
-  /** Call it when the reader clicks: the browser asks. Throws CONFLICT if the user has 20 browsers already. */
+  /**
+   * Turns push on. Call it when the reader clicks, because the browser asks. Throws CONFLICT if the
+   * user has 20 browsers already.
+   */
   turnOn(options?: PushOptions): Promise<PushState>
+  /** Turns push off in this browser. */
   turnOff(options?: PushOptions): Promise<void>
-  /** Closes what was read or removed elsewhere, and sets the icon's number. `list`: a snapshot. */
+  /**
+   * Closes the displayed notifications that were read, archived or removed elsewhere, and sets the
+   * number on the icon. `list`: a snapshot of the inbox.
+   */
   tidy(list: { items: readonly Item[]; unread: number }, options?: PushOptions): Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// The service worker of web push. The service serves it as /carillon-push.js. A site with a service
-// worker of its own imports it there: importScripts('/bell/carillon-push.js').
+// The service worker of web push, which the service serves as /carillon-push.js. A site that has
+// its own service worker imports this one there: importScripts('/bell/carillon-push.js').
 
 /**
  * @typedef {{ data: { ids?: string[], url?: string } | null, close(): void }} Shown
@@ -42,7 +42,7 @@ async function open(url) {
   await (page ? page.focus() : worker.clients.openWindow(url))
 }
 
-/** The browser has replaced the subscription: the new one takes the place of this sign-in's. */
+/** The browser has replaced the subscription. The new one takes the place of the old one. */
 async function renew() {
   const subscriptions = new URL('api/me/push-subscriptions', worker.location.href)
   const response = await fetch(subscriptions)

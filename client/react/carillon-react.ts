@@ -1,5 +1,5 @@
-// The entry point of `carillon-client/react`: the inbox as a hook. Without JSX it needs no build
-// step, and without a document a server can render it.
+// The entry point of `carillon-client/react`: the inbox as a hook. It has no JSX, so it needs no
+// build step, and uses no document, so a server can render it.
 'use client'
 import {
   createContext,
@@ -19,9 +19,15 @@ import {
 } from '../store/inbox-list.ts'
 
 export type CarillonProviderProps = {
-  /** Default: one for the origin of the page. Create your own outside of components. */
+  /**
+   * Default: one for the origin of the page, which all components without a provider share. Create
+   * your own outside of components.
+   */
   carillon?: Carillon | undefined
-  /** The first page of the list without a filter: the same on the server and in the browser. */
+  /**
+   * The first page of the list without a filter, from server-side rendering: the same on the server
+   * and in the browser.
+   */
   initial?: NotificationPage | undefined
   children?: ReactNode
 }

@@ -27,7 +27,10 @@ export class Connection {
   /** Null if no user is signed in, undefined before the server has said so. */
   #user: string | null | undefined
   #open: AbortController | undefined
-  /** Tells other tabs who is signed in; with tokens, only whom the page signed out. */
+  /**
+   * Tells other tabs who is signed in. Tokens belong to one tab each: with them, it only tells whom
+   * the page signed out.
+   */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
   #failures = 0

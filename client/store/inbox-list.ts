@@ -27,13 +27,13 @@ export type InboxSnapshot = {
   readonly items: readonly Notification[]
   /** Arrived while the list was held; not in `items`. */
   readonly newer: readonly Notification[]
-  /** The number on the bell: of the whole inbox, with the acts of this page. */
+  /** The number of unread notifications in the whole inbox, with the acts of this page. */
   readonly unread: number
   /** How many arrived after the last `seen`; 0 before the state is `live`. */
   readonly unseen: number
   /** The number of notifications that match the filter, on all pages. */
   readonly total: number
-  /** By name: categories that are declared, muted or in the inbox. Empty before the first read. */
+  /** The categories declared, muted or in the inbox, by name. Empty before the first read. */
   readonly categories: Readonly<Record<string, Category>>
   readonly state: ListState
   /** In the state `error`; in the state `offline`, the last failure. */
@@ -48,8 +48,9 @@ export type InboxSnapshot = {
  * @example const snapshot = useSyncExternalStore(list.subscribe, list.getSnapshot)
  */
 export type InboxList = {
+  /** Returns the newest snapshot: the same object until something changes. */
   getSnapshot(): InboxSnapshot
-  /** Calls `listener` after a change, at most once per frame. Returns a function that ends that. */
+  /** Calls `listener` after changes, at most once per frame. Returns a function that ends that. */
   subscribe(listener: (snapshot: InboxSnapshot) => void): () => void
   /** Loads the next page. Concurrent calls share one request. */
   more(): Promise<void>
@@ -58,6 +59,7 @@ export type InboxList = {
    * False shows them.
    */
   hold(isHeld: boolean): void
+  /** Moves `newer` into `items`. */
   showNewer(): void
   /** Marks one as read: at once here, and at the server. Rejects if the server refuses it. */
   read(id: string): Promise<void>
@@ -67,7 +69,7 @@ export type InboxList = {
   archive(id: string): Promise<void>
   /** Puts an archived or snoozed one back at its place. */
   unarchive(id: string): Promise<void>
-  /** It leaves the list, and comes back at `until` as the newest, unread: at most a year away. */
+  /** Takes one from the list. It returns at `until`, at most a year away, as the newest, unread. */
   snooze(id: string, until: Time): Promise<void>
   /** Removes one for good. */
   remove(id: string): Promise<void>
@@ -75,14 +77,14 @@ export type InboxList = {
   readAll(): Promise<void>
   /** Archives everything in the inbox that is read. */
   archiveRead(): Promise<void>
-  /** The reader has seen the list up to the newest of `items`: `unseen` counts later ones. */
+  /** The reader has seen the list up to the newest of `items`: `unseen` counts later arrivals. */
   seen(): Promise<void>
   /**
    * Takes back the last act of this page; a `readAll` or `archiveRead` within ten minutes. Rejects
    * with CONFLICT after `remove`, which is final.
    */
   undo(): Promise<void>
-  /** The last `close()` of a client ends its stream. */
+  /** Closes this list. The last `close()` of a client ends its stream. */
   close(): void
 }
 

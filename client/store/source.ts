@@ -1,5 +1,6 @@
-// The origin of a client's open lists. It knows the inbox (state.ts) by pages and events
-// (connection.ts), and shows it with the user's acts (acts.ts) in lists (shared-list.ts).
+// The origin of a client's open lists. It knows the inbox (state.ts) by requested pages and by the
+// stream's events (connection.ts), and shows it, with the user's acts (acts.ts), in the lists
+// (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
 import { abort, throwIfAborted } from '../transport/cancellation.ts'
@@ -254,7 +255,7 @@ export class Source {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** With 0, it does not wait for a pause. */
+  /** Requests what is due in `ms` milliseconds. Only 0 replaces a pause that has begun. */
   #again(ms: number): void {
     if (ms && this.#againTimer) return
     clearTimeout(this.#againTimer)

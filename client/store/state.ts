@@ -222,7 +222,7 @@ function idsOf(act: Act, known: Known): readonly string[] {
 
 const changed = new WeakMap<Act, WeakMap<Notification, Notification>>()
 
-/** One object for an act and a notification: a page renders it once. Undefined for a removal. */
+/** One object for the same act and notification: a page renders it once. Undefined for removals. */
 function changedBy(act: Act, one: Notification, at: Time): Notification | undefined {
   if (act.type === 'remove') return undefined
   const others = changed.get(act) ?? new WeakMap<Notification, Notification>()

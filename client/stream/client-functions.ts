@@ -1,4 +1,5 @@
-// Arguments for the code of the tabs, which is loaded on demand: an import would add another file.
+// Arguments for the code of the tabs, which is loaded on demand. If it imported them, bundlers
+// would add a file that a page has to load first.
 import { delayAfter } from '../transport/backoff.ts'
 import { following, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, signedOut } from '../transport/errors.ts'

@@ -16,7 +16,7 @@ export class EventStreamParser {
   #data = ''
   #id = ''
 
-  /** The events that `bytes` complete. Throws RangeError if one exceeds 8 Mi characters. */
+  /** The events that `bytes` complete. Throws RangeError if the rest exceeds 8 Mi characters. */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []

@@ -20,7 +20,10 @@ export function channelOf(requests: Requests, purpose: string): BroadcastChannel
   }
 }
 
-/** A tab without a page, Web Locks, BroadcastChannel or the code of the tabs has its own stream. */
+/**
+ * Outside a page, or without Web Locks, BroadcastChannel or the code of the tabs, each tab has its
+ * own stream.
+ */
 export function openSharedStream(
   requests: Requests,
   options: StreamOptions = {},

@@ -51,7 +51,10 @@ export type StreamWatcher = {
   onUser?: (id: string) => void
 }
 
-/** Reads nothing ahead of `next()`. A `break` closes the connection even while `next()` waits. */
+/**
+ * Reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection even
+ * while `next()` waits.
+ */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
@@ -171,7 +174,8 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
-    // In the query: from another origin, Last-Event-ID would cost a preflight request.
+    // The position is in the query: from another origin, Last-Event-ID would cost a preflight
+    // request.
     const opened = this.#requests.open({
       path: 'api/notifications/stream',
       query: { since: this.#position },
@@ -224,7 +228,7 @@ class Subscription {
     this.#sessionEnd = undefined
   }
 
-  /** Reconnects at once for a new proof; with backoff if the last session brought no event. */
+  /** Reconnects at once for a new proof, but waits if the last session brought no event. */
   #endSession({ data }: ServerSentEvent): number {
     const isFirst = this.#sessionEnd === undefined
     this.#sessionEnd = JSON.parse(data).reason

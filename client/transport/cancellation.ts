@@ -42,7 +42,7 @@ export function throwIfAborted(signal?: AbortSignal): void {
   if (signal?.aborted) throw reasonOf(signal)
 }
 
-/** Runs `work` with a controller that follows `signals`. `timeoutMs` and the end abort it. */
+/** Runs `work` with a controller that `signals`, `timeoutMs` and the end of the work abort. */
 export async function following<Result>(
   signals: Signals,
   work: (own: AbortController) => Promise<Result>,

@@ -1,4 +1,3 @@
-// The error type of the client.
 import type { Fault, SecondFactorKind, SessionEnd, StatusOf } from './types.ts'
 
 /** Codes of error responses. docs/inbox/errors.md explains each of them. */
@@ -17,15 +16,20 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
   /** Programs compare this; `message` is for people, and names the first of `details`. */
   declare readonly code: Code
-  /** Undefined without a response. 404, without a request, for an id that is not a UUID. */
+  /**
+   * The HTTP status; undefined if there was no response. 404, without a request, for an id that is
+   * not a UUID.
+   */
   declare readonly status: number | undefined
   /** The id of this request in the server's log. */
   declare readonly requestId: string | undefined
+  /** The invalid fields of the request. */
   declare readonly details: readonly Fault[] | undefined
   /** Seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
   declare readonly retryAfter: number | undefined
-  /** `completeSignIn` takes it, once and within five minutes. */
+  /** Of SECOND_FACTOR_REQUIRED: `completeSignIn` takes it, once and within five minutes. */
   declare readonly challenge: Code extends 'SECOND_FACTOR_REQUIRED' ? string : undefined
+  /** Of SECOND_FACTOR_REQUIRED: what can complete the sign-in. */
   declare readonly factors: Code extends 'SECOND_FACTOR_REQUIRED'
     ? readonly SecondFactorKind[]
     : undefined

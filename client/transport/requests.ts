@@ -24,7 +24,10 @@ import type { Me } from './types.ts'
 export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
-  /** The address of Carillon with its path prefix, or relative to the page. Default: its origin. */
+  /**
+   * The address of Carillon, with its path prefix. A relative one, such as `/bell/`, is an address
+   * of the page. Default: the origin of the page.
+   */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
@@ -50,7 +53,7 @@ export type Call = CallOptions & {
 const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.fetch(url, init)
 
 export class Requests {
-  /** React Native cannot read a body while it arrives: no stream begins. A response shows it. */
+  /** React Native cannot read a body while it arrives. The first response shows this. */
   canStream: boolean = 'body' in (globalThis.Response?.prototype ?? {})
   session: AbortController = new AbortController()
   readonly tokens: Tokens | undefined
@@ -168,7 +171,8 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // A redirect could send the token or password to another server. Workers have no `error`.
+      // A redirect could send the token or password to another server. Not `error`, which Workers
+      // lack.
       redirect: 'manual',
       // It arrives even if the page is left at once.
       keepalive: method !== 'GET' && body === undefined,
@@ -184,7 +188,7 @@ export class Requests {
   }
 }
 
-/** Browsers show a redirect's type only. React Native follows it and names the last address. */
+/** Browsers show only a redirect's type. React Native follows it, and names the last address. */
 function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
   if (type?.startsWith('opaque') || (status >= 300 && status < 400 && status !== 304)) return true
   return Boolean(url) && !url.startsWith(`${origin}/`)
@@ -216,7 +220,8 @@ function headersOf(fields: Record<string, string>): Headers {
     try {
       headers.set(name, value)
     } catch {
-      // The value may be a secret. A TypeError of `fetch` would count as a network failure.
+      // The message leaves out the value, which may be a secret. A TypeError of `fetch` would count
+      // as a network failure.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers

@@ -1,4 +1,5 @@
-// The access token of all requests. Calls `auth` once for all, before it ends or after a refusal.
+// The access token of all requests. Calls `auth` once for all, before the token ends or after a
+// refusal.
 import { pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError, signedOut } from './errors.ts'
 

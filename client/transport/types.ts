@@ -99,7 +99,7 @@ export type Notification = Content & {
   actor: { name: string; imageUrl: string | null } | null
   icon: Icon | null
   actions: Action[] | null
-  /** Of the body. */
+  /** The format of the body. */
   format: 'text' | 'markdown'
   /** When it was first sent. */
   createdAt: Time
@@ -124,7 +124,7 @@ export type NotificationPage = {
   /** The number of notifications that match the filter, on all pages. */
   total: number
   hasMore: boolean
-  /** The number on the bell: of the whole inbox. */
+  /** The number of unread notifications in the whole inbox. */
   unread: number
   version: number
   /** Pass it as `before` to get the next page. Null on the last page. */
@@ -283,7 +283,7 @@ export type Recipient =
   | { userId: string }
   | { externalId: string; issuer?: string }
 
-/** One text, or one for each language tag (BCP 47), as `de-CH`. The reader's `locale` decides. */
+/** One text, or one for each language tag (BCP 47, `de-CH`): the reader's `locale` decides. */
 export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
 export type DeliveryRequest = {
@@ -299,13 +299,13 @@ export type DeliveryRequest = {
   icon?: Icon | null | undefined
   /** At most two. */
   actions?: Action[] | null | undefined
-  /** Of the body; default `text`. */
+  /** The format of the body; default `text`. */
   format?: 'text' | 'markdown' | null | undefined
   /** In the future. */
   expiresAt?: Time | null | undefined
   /** Default: `normal`. */
   priority?: Priority | null | undefined
-  /** Needs `key`. Makes a replaced notification unread and the newest, and raises its `count`. */
+  /** Needs `key`. Makes the replaced notification unread and newest, and raises its `count`. */
   renotify?: boolean | null | undefined
   /**
    * What unknown recipients cause. `report` (the default): the others get it. `refuse`:
@@ -342,14 +342,14 @@ export type Category = {
 }
 
 export type UserAccount = User & {
-  /** Verified by the application, a provider, or a link that was sent to the address. */
+  /** Whether the application, a provider, or a link that was sent to the address verified it. */
   emailVerified: boolean
   disabled: boolean
   /** The application that the user belongs to; absent if it belongs to none. */
   application?: string
   /** The issuer of foreign tokens that the external id belongs to; absent for a plain id. */
   issuer?: string
-  /** Only if this call creates an erased user again. */
+  /** True if this call creates a user again who was erased; otherwise absent. */
   erased?: boolean
 }
 /** A field that is absent keeps its value; null clears it. */

@@ -1,4 +1,3 @@
-// A class gets ten questions, a field for a proof, and a handout.
 import { html } from 'lit/html.js'
 import { filled } from '../texts/texts.ts'
 import type { Stage } from './demonstration-page.ts'

@@ -1,4 +1,3 @@
-// The script of the demonstration shows the place that the address names.
 import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
 import { demonstrationTexts, filled, type Texts } from '../texts/texts.ts'

@@ -1,4 +1,3 @@
-// The places of the page, in order.
 import { type Texts, textAt } from '../texts/texts.ts'
 import { experimentIds } from './experiments/experiments.ts'
 import { stepIds } from './walk.ts'

@@ -1,4 +1,3 @@
-// The start, a step, and the way to the next place.
 import { html, nothing } from 'lit/html.js'
 import type { Stage } from './demonstration-page.ts'
 import { experimentView } from './experiments/experiment-view.ts'

@@ -1,4 +1,3 @@
-// The steps of the walk and their exchanges, without HTML.
 import type { Exchange } from '../server/api.ts'
 import { dataIn, elsewhere, type Lane, restricted, type World } from './world.ts'
 

@@ -15,7 +15,9 @@
 
 export type Target = 'service' | 'other-server' | 'servers'
 
-/** A row of `session` or `revocation`, which this server also has in memory. Secrets are hashes. */
+/**
+ * A row of `session`, or of `revocation`, also in the memory of this server. Secrets are hashes.
+ */
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
 /** Order and spelling are those of the wire. */

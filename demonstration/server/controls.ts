@@ -1,4 +1,3 @@
-// What the page can change in a world.
 import type { IncomingMessage } from 'node:http'
 import { conflict } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'

@@ -190,7 +190,7 @@ function stateOf(world: World, { headers: { host = '' } }: IncomingMessage): Vis
 
 /**
  * Another site's form has neither field nor cookie, so the query names the world. Only with POST: a
- * link would lead others' cookies into its author's transcript.
+ * link could bring the cookies of other visitors into the transcript of its author.
  */
 function targetOf(
   method: string | undefined,

@@ -1,4 +1,5 @@
-// The server's calls for one request. The service has neither code nor cost for it.
+// The server's calls for one request. The parts are wrapped when a world is composed, so the
+// service has neither code nor cost for it.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { nameOf, type Store } from '../../server/store/store.ts'
 import { takenBack } from '../../server/store/unavailable.ts'

@@ -1,4 +1,3 @@
-// The texts for a class, in English, German and French.
 export const classTexts = {
   quizTitle: ['Ten questions', 'Zehn Fragen', 'Dix questions'],
   print: ['Print the handout', 'Handzettel drucken', 'Imprimer la fiche'],

@@ -1,4 +1,3 @@
-// Short texts in English, German and French. sentences.ts has the sentences.
 export const labels = {
   walk: ['The demonstration', 'Die Vorführung', 'La démonstration'],
   laneNames: {

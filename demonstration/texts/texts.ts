@@ -1,4 +1,3 @@
-// The texts of the demonstration in one language.
 import { type PageLanguage, pageLanguages } from '../../server/pages/texts/texts.ts'
 import { classTexts } from './class.ts'
 import { labels } from './labels.ts'

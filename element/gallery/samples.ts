@@ -1,4 +1,3 @@
-// The notifications that the gallery displays.
 import type { Notification } from '../../client/transport/types.ts'
 
 type Text = readonly [title: string, body: string | null, category: string | null]
@@ -75,7 +74,7 @@ const longTexts: readonly Text[] = [
   ['x'.repeat(200), '🔔'.repeat(120), 'c'.repeat(64)],
 ]
 
-/** `now`: in milliseconds since 1970. The newest three are unread; one was sent three times. */
+/** `now`: in milliseconds since 1970. */
 export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
@@ -86,7 +85,6 @@ export function samples(language: string, now: number): Notification[] {
   }))
 }
 
-/** One for each minute; the newest 120 are unread. */
 export function manySamples(count: number, now: number): Notification[] {
   return Array.from({ length: count }, (_, index) => ({
     ...notification(

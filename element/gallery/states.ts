@@ -1,4 +1,3 @@
-// Every state that the gallery displays and that tests check.
 import type { Notification } from '../../client/transport/types.ts'
 import type { Given } from './given-inbox.ts'
 import { longSamples, manySamples, notification } from './samples.ts'

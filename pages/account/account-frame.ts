@@ -1,4 +1,3 @@
-// The script of the account page: its sections and what is around them.
 import { html, nothing, type TemplateResult } from 'lit'
 import { networkError } from '../../client/transport/errors.ts'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
@@ -60,7 +59,7 @@ if (linkToken !== undefined) history.replaceState(null, '', '#factors')
 const link = linkToken === undefined ? {} : { link: { link: linkToken } }
 const place = { root, pages, passwordMinLength: Number(passwordMin), offered, ...link }
 
-/** How long sections may arrive. */
+/** How long sections may take to arrive. */
 const arrivalMs = 10_000
 
 class AccountFrame extends PageFrame {

@@ -1,4 +1,5 @@
-// What the sections of the account page share. A base class, because Lit inherits properties.
+// What the sections of the account page share. A base class, because Lit inherits reactive
+// properties.
 import type { ErrorCode, Me } from 'carillon-client'
 import {
   html,
@@ -32,7 +33,7 @@ export type Account = {
   link?: { link: string }
   /** Counts how often the page has read its data again. */
   revision: number
-  /** `path`: such as `api/me`. */
+  /** `path`: such as `api/me`. If it needs a recent sign-in, a dialog asks for a confirmation. */
   send<Data = undefined>(path: string, sending?: Sending): Promise<Data>
   refresh(): Promise<void>
   /** Call it after a change of name or language. */

@@ -1,4 +1,3 @@
-// Sections that display what they read from the service.
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
 import { type Account, AccountSection, states } from './account-section.ts'
 

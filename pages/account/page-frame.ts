@@ -1,4 +1,3 @@
-// What the frames of the two pages share.
 import type { Me } from 'carillon-client'
 import { isCarillonError, signedOut } from '../../client/transport/errors.ts'
 import { timesOf } from '../../element/times.ts'

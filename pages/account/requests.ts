@@ -18,7 +18,7 @@ export async function send<Data = undefined>(url: string, sending: Sending = {})
   })
 }
 
-/** Undefined without a body. `url` is relative, so that it works below any path. */
+/** Returns undefined for an empty response. `url` is relative, so that it works below any path. */
 async function sendOnce<Data>(
   url: string,
   { body, method = body ? 'POST' : 'GET' }: Sending,

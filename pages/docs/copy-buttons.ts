@@ -1,6 +1,4 @@
-// A button after each example of a page, which copies it.
-
-/** Browsers have a clipboard on HTTPS and on localhost only. `around` has the words. */
+/** Browsers have a clipboard on HTTPS and on localhost only. `around` has the words as data. */
 export function addCopyButtons(around: HTMLElement): void {
   const { copy = '', copied = '', notCopied = '' } = around.dataset
   const { lang } = document.documentElement

@@ -1,4 +1,3 @@
-// The script of the page of the API's description, with a filter for its routes.
 import { addCopyButtons } from './copy-buttons.ts'
 
 const docs = document.querySelector('.docs') as HTMLElement

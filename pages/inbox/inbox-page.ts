@@ -1,4 +1,3 @@
-// The script of the inbox page, around <carillon-inbox>.
 import type { CarillonInbox } from 'carillon-inbox'
 import { send } from '../account/requests.ts'
 import { keptTheme, onThemeChange } from '../look/preferences.ts'

@@ -1,4 +1,3 @@
-// Which numbers are in each strip of Now.
 import type { Operator, Row } from './operator-view.ts'
 import type { Line, Strip } from './strip.ts'
 

@@ -1,4 +1,3 @@
-// The users whom a search finds, and one of them.
 import { html, nothing, type TemplateResult } from 'lit'
 import { type Account, states } from '../account/account-section.ts'
 import type { Page } from '../account/loaded-section.ts'

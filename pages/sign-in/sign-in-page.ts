@@ -40,7 +40,7 @@ function continueAfterProvider(): boolean {
   return true
 }
 
-/** The reader opened the link for a first factor, and had to sign in: the link is still there. */
+/** The reader opened the link for a first factor, and had to sign in. The address still has it. */
 function continueWithLink(): boolean {
   const { leadsTo } = page.querySelector<HTMLElement>('[data-leads-to]')?.dataset ?? {}
   if (leadsTo === undefined || !location.hash.startsWith('#factor-')) return false

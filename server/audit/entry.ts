@@ -1,4 +1,3 @@
-// Makes an audit entry.
 import type { FastifyRequest } from 'fastify'
 import { newOrderedId } from '../basics/ids.ts'
 import { addressOf } from '../http/request/address.ts'

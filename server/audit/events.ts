@@ -1,5 +1,3 @@
-// docs/operations/audit-events.md lists the events.
-
 export const events = {
   'sign-in': 'A user signed in.',
   'sign-out': 'A user signed out, or a program ended the sign-in that it presented.',

@@ -1,4 +1,3 @@
-// Decides whether the clock can be believed when rows are removed by age.
 import { madeAt } from '../basics/ids.ts'
 import { all, lock, type Read, send, type Write } from '../store/statements.ts'
 

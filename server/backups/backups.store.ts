@@ -17,7 +17,10 @@ export type ScheduledBackup = {
 }
 type Claim = Pick<ScheduledBackup, 'dueAt' | 'node' | 'path'> & { at: number }
 
-/** One caller gets the claim, until five minutes without renewal or an hour after a failure. */
+/**
+ * Only one caller gets the claim. Another one gets it after five minutes without a renewal, or an
+ * hour after a failure.
+ */
 export function* claimBackup({ dueAt, node, path, at }: Claim): Write<boolean> {
   const added = yield* run`
     insert into scheduled_backup (due_at, node, path, started_at, renewed_at)

@@ -104,7 +104,7 @@ export class ScheduledBackups {
     })
   }
 
-  /** Removes killed processes' drafts, and files of this database's rows with the recorded size. */
+  /** Removes the drafts of killed processes, and old files that have the size in their row. */
   async #removeOld(): Promise<void> {
     const { store, schedule, wall } = this.#dependencies
     removeDrafts(schedule.folder, wall() - draftMs)

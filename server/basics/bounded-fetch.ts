@@ -1,4 +1,5 @@
-// A request, bounded in time and size, to a service of the operator's choice. No redirects (SSRF).
+// A request, bounded in time and size, to a service of the operator's choice. It follows no
+// redirect: a lying service could choose another address (SSRF).
 import { CarillonError } from './errors.ts'
 
 export type Bounds = {

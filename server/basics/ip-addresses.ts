@@ -72,7 +72,8 @@ export function networkOf(address: string, prefix: number): string {
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)
 
-// Who is one client? Budgets count by these groups: no attack goes between two (decision 0039).
+// Who is one client? Budgets count by these groups, so that no attack fits between two budgets
+// (decision 0039).
 
 export type Client = {
   /** No signed-in user's act is counted by network. */

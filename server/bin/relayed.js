@@ -1,4 +1,5 @@
-// launch.js starts this. A killed launcher forwards no signal, but the system closes the channel.
+// launch.js starts this. A killed launcher forwards no signal, but the system closes the channel:
+// then the port becomes free, too.
 
 import { run } from './run.js'
 

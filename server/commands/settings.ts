@@ -1,4 +1,4 @@
-// No option is for a secret, which the process list would show.
+// Commands have no options for secrets, which the process list would show.
 import { isIPv6 } from 'node:net'
 import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'

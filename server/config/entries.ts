@@ -1,4 +1,3 @@
-// Reads a setting that is a JSON array of objects.
 import { invalid, isExposed } from './values.ts'
 
 export type Entry = Readonly<Record<string, unknown>>

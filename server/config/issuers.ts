@@ -1,4 +1,4 @@
-// Reads CARILLON_ISSUERS.
+// Reads CARILLON_ISSUERS: whose tokens the service accepts beside its own.
 import { type Entry, isText, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { applicationForm, isApplication, isExposed } from './values.ts'
 

@@ -128,7 +128,7 @@ export function readPage(text: string): string {
   return page
 }
 
-/** The network must not change the answer about five digits of a hash. */
+/** The service at this URL gets five digits of a hash. The network must not change its answer. */
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)

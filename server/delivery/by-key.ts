@@ -1,4 +1,3 @@
-// An application or operator changes all notifications with a key.
 import { notFound } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import type { Store } from '../store/store.ts'

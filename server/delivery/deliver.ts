@@ -62,8 +62,8 @@ export class Deliveries {
   }
 
   /**
-   * Throws INVALID_REQUEST, CONFLICT (key in use) or UNPROCESSABLE (key of another body, unknown
-   * recipients). A repetition has the same outcome.
+   * Throws INVALID_REQUEST, CONFLICT (the key is in use) or UNPROCESSABLE (the key was used for
+   * another body, or recipients are unknown). A repetition has the same outcome.
    */
   async deliver(
     producerId: string,

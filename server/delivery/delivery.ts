@@ -1,4 +1,3 @@
-// What a delivery is.
 import type { Content } from '../inbox/notification-json.ts'
 import type { ReachRules, Watch } from '../inbox/reminders.store.ts'
 import type { Recognition } from '../users/erasure/erased-ids.store.ts'

@@ -8,7 +8,7 @@ import { all, inList, type Read, type Write } from '../store/statements.ts'
 /**
  * Notifications with ids from `fromId` on and before `beforeId`. `ending`: of one delivery's ids.
  * `producer`: an id or a name. '' means any. What was sent again or changed after `sentUntil`
- * stays; of a delivery, all that was changed. What the service itself sent stays.
+ * stays; of one delivery, all that was changed stays. What the service itself sent stays.
  */
 export type Sent = {
   fromId: string

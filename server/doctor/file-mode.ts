@@ -54,7 +54,6 @@ export function readOnlyMount(
   return fault(check, { found: `${path} is on a file system that is mounted read-only`, change })
 }
 
-/** Writes nothing. */
 function codeOfWriting(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)

@@ -1,4 +1,3 @@
-// One check's result.
 import { CarillonError, messageOf } from '../basics/errors.ts'
 
 export type Finding = {

@@ -1,4 +1,3 @@
-// Does the secret exist and open the signing keys, and may only its owner read it?
 import { existsSync } from 'node:fs'
 import { quoted } from '../basics/control-characters.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'

@@ -1,4 +1,5 @@
-// A challenge is 32 random bytes, which a client brings back once within five minutes.
+// A challenge is 32 random bytes, which a client brings back once within five minutes. The store
+// has its hash.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'

@@ -204,7 +204,7 @@ export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
-/** A password, or another passkey. */
+/** A password, or a passkey other than `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
@@ -218,7 +218,7 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 /**
  * Uses a confirmed factor once: a later time step, or a passkey whose counter (if any) rose.
  * Otherwise returns 'refused', 'no-challenge' if the challenge has ended, or 'spent' if `spent` was
- * used. Then it only uses up the `spent` of a passkey. One of simultaneous uses succeeds.
+ * used. Then it only uses up the `spent` of a passkey. Of simultaneous uses, one succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use

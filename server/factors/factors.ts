@@ -19,8 +19,8 @@ export type FactorNeeds = SignInsNeeds & {
 }
 
 /**
- * A sign-in that only sets a factor up needs a link: a thief may have the password. Undefined if
- * none is needed. Throws INVALID_REQUEST without it.
+ * After a password alone, a sign-in that only sets a factor up needs a link: a thief may have the
+ * password. Undefined if no link is needed. Throws INVALID_REQUEST if it is missing.
  */
 export function linkHashFor(
   { scope, factor }: Subject,

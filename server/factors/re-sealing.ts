@@ -1,6 +1,6 @@
-// `carillon secret rotate` (decision 0044). A wrong secret changes nothing. Signing keys come
-// first: a node that has read them seals with the current secret. A second pass finds what was
-// sealed in between.
+// `carillon secret rotate` (decision 0044). It opens everything first, so a wrong secret changes
+// nothing. Signing keys come first: a node that has read them seals with the current secret. A
+// second pass finds what was sealed in between.
 import { recorded } from '../audit/entry.ts'
 import { type CarillonError, conflict } from '../basics/errors.ts'
 import { type Purpose, Sealing, type Secrets } from '../basics/secrets.ts'

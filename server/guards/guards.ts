@@ -193,7 +193,10 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
   return found
 }
 
-/** Only this decides the caller. With an `Authorization` field, even invalid, no other counts. */
+/**
+ * Only this decides who is calling. If there is an `Authorization` field, even an invalid one, no
+ * other proof is read.
+ */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {

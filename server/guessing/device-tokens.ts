@@ -1,6 +1,6 @@
-// A device on which a user signed in keeps a token. Its failures count apart from those of others
-// (OWASP, "device cookies"; decision 0039). It proves nothing, and names no user: `<device
-// id>.<seal>~<seal>`, one seal for each user, the last first.
+// A device on which a user signed in keeps a token. Its failures count apart, so that the user can
+// sign in while others guess (OWASP, "device cookies"; decision 0039). It proves nothing, and names
+// no user: `<device id>.<seal>~<seal>`, one seal for each user, the last first.
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { networksOf } from '../basics/ip-addresses.ts'

@@ -271,8 +271,8 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen stale sign-in must not use up the limit for fresh ones (`fresh`), nor for ways to end it
- * (`defences`). A linked account must be unlinked before the next.
+ * A stolen sign-in that is not fresh must not use up the limit of what needs a fresh one (`fresh`),
+ * nor of the ways to end it (`defences`). A linked account must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',

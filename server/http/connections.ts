@@ -1,4 +1,4 @@
-// How connections end.
+// How connections end: in a drain, after an early response, if a client does not read.
 import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -17,8 +17,8 @@ type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
  * Fails no accepted request (R9). For `graceMs` it accepts connections, so that load balancers
- * notice. Then `endStreams` runs, and clients reconnect elsewhere. Running requests finish; what is
- * still open is disconnected.
+ * notice the drain. Then `endStreams` runs, and clients reconnect elsewhere. Running requests
+ * finish; what is still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,

@@ -1,4 +1,3 @@
-// Why can the service not listen?
 import { isIPv6 } from 'node:net'
 import { unavailable } from '../basics/errors.ts'
 

@@ -186,7 +186,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
   return url === '/login' || url.startsWith('/login/') || config?.operation?.signsIn === true
 }
 
-/** Refuses cross-site requests (C1): logins, unsafe ones with a cookie, those that take places. */
+/** Refuses cross-site requests (C1): logins, unsafe methods with a cookie, what takes a place. */
 function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw

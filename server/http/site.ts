@@ -1,4 +1,3 @@
-// What the settings say of this service.
 import type { AddressRanges } from '../basics/ip-addresses.ts'
 
 export type Cookie = {

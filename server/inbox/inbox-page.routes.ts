@@ -32,7 +32,6 @@ export const inbox = forVisitor({
   },
 })
 
-/** The page's script ticks what is done. */
 async function firstSteps(view: View, { site, pages }: PageNeeds): Promise<Html> {
   const { firstSteps: texts, docs } = await view.textsOf('service')
   const step = (name: string, text: string, isDone = false) =>

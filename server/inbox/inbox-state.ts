@@ -1,5 +1,3 @@
-// What the operations of an inbox take and return.
-
 /** The inbox of a user without a delivery, in column order. Every change updates this row first. */
 export const emptyInbox = {
   /** Changes become visible in its order. */

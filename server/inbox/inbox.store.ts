@@ -60,7 +60,7 @@ export function* readCounts(userId: string): Read<Counts> {
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
-/** The version costs a fraction of a page. `kept`: what the caller keeps, always one object. */
+/** The version costs a fraction of a page. `kept`: what a caller keeps, always the same object. */
 export const readVersion = {
   name: 'readVersion',
   sqlite: versionOnSqlite,

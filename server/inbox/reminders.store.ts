@@ -9,7 +9,7 @@ export const mailBit = 1
 export const pushBit = 2
 export const eventBit = 4
 
-/** How a timer reaches the reader. */
+/** How a timer reaches the reader; 'unread' and 'webhook' are events for the application. */
 export type ReminderChannel = 'mail' | 'push' | 'unread' | 'webhook'
 
 export type Unseen = { userId: string; seq: number; version: number; reach: number }
@@ -128,7 +128,10 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
   return inbox?.refusedAt == null ? 'no-address' : 'refused'
 }
 
-/** Call it if a verified address comes or goes: creates the inbox's row, forgets other refusals. */
+/**
+ * Call it when a write changes whether the user has a verified address. It creates the row of the
+ * inbox, and forgets refusals of another address.
+ */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)
   if (isVerified)

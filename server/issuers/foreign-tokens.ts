@@ -1,4 +1,5 @@
-// Foreign tokens open what scope `inbox` opens. The service cannot revoke them, but disable users.
+// Foreign tokens open what scope `inbox` opens. The service cannot revoke one, but can disable its
+// user.
 import { type CryptoKey, compactVerify, errors } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'

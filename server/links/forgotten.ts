@@ -1,5 +1,6 @@
 // Mails a link for a forgotten password or a first second factor. The response goes out first, so
-// neither it nor its time reveals a user. An outbox row waits. The link is made when it leaves.
+// neither it nor its time reveals a user. An outbox row waits for the mail server. The link is made
+// when the mail leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
@@ -67,7 +68,10 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** Drops the request if too many run. Its duration depends on the client's requests alone. */
+  /**
+   * Drops the request if too many are in progress. How long it takes depends only on the earlier
+   * requests of the client.
+   */
   async request(
     forgotten: Forgotten,
     source: RequestSource,
@@ -90,7 +94,7 @@ export class ForgottenPasswords {
     this.#delayed--
   }
 
-  /** Returns the verified address, if any. */
+  /** Returns the verified address, if any. Throws TOO_MANY_REQUESTS. */
   async sendFactorLink(
     user: User,
     source: RequestSource,

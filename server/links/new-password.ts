@@ -1,4 +1,3 @@
-// A user sets a new password by a one-time link or the current password.
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { type CarillonError, linkInvalid, secondFactorRequired } from '../basics/errors.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
@@ -22,8 +21,8 @@ const noAccount = { name: '', user: undefined }
 const refused = { event: 'link-refused', code: 'LINK_INVALID', method: 'link' } as const
 
 /**
- * A wrong token is a guess of its address. Others' guesses do not delay a right one
- * (docs/decisions/0042-links-and-mail.md).
+ * A wrong token is a guess of its address. Others' guesses do not delay a right one, so that the
+ * owner of an attacked account has a way in (docs/decisions/0042-links-and-mail.md).
  */
 export async function presentedLink(
   needs: SignInNeeds,
@@ -107,7 +106,7 @@ export async function changeOwnPassword(
     }),
   )
   await checkCredentials(needs, account, { password: currentPassword, from: address, ...attempt })
-  // With a second factor the sign-in is not fresh: a thief could remove the factor.
+  // With a second factor the sign-in is not fresh: a thief of the password could remove the factor.
   const isProof = caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
   const own = rotationOf(needs, request, { isProof })
   const user = { id, username: name, rotation: own.rotation }

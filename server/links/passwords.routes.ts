@@ -107,7 +107,6 @@ export const change = forUser({
   },
 })
 
-/** After the grace, a sign-in by password alone needs this link to add a factor. */
 export const mailFactorLink = forUser({
   summary:
     'Mails the link with which a sign-in that can only set up a second factor adds the first one',

@@ -32,7 +32,7 @@ export class ChangesSince {
     this.#now = now
   }
 
-  /** Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot wait, UNAUTHORIZED at its proof's end. */
+  /** Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot wait, UNAUTHORIZED if its proof ends. */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
     const inboxTag = inboxTagOf(this.#store.history, userId)

@@ -1,4 +1,3 @@
-// How many streams and held polls may a user and this process have?
 import { counts } from '../basics/counts.ts'
 import { CarillonError, overloaded } from '../basics/errors.ts'
 

@@ -1,4 +1,4 @@
-// Each minute, writes what this process counted. A failure may count an hour twice.
+// Each minute, writes what this process counted. After a failed write, an hour may count twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { oneAtATime } from '../basics/event-loop.ts'
 import { type RequestCounts, statusClasses } from '../http/response/request-counts.ts'

@@ -9,9 +9,9 @@ import { lowerCase, type User, userColumns } from '../users/users.store.ts'
 export const maxFound = 50
 
 /**
- * The first 50 users with this id, or whose username, address, display name or external id begins
- * with the text, by index: prepared usernames, external ids byte by byte, others without ASCII
- * case.
+ * The first 50 users whose id is the text, or whose username, address, display name or external id
+ * begins with it. Each is an index range: usernames in prepared form, external ids byte by byte,
+ * others without ASCII case.
  */
 export function* searchUsers(search: string): Read<User[]> {
   const name = findableUsername(search) ?? search

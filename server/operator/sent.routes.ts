@@ -1,4 +1,3 @@
-// What became of notifications, not their texts.
 import { notFound } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'

@@ -1,4 +1,4 @@
-// What pages share on the server.
+// What pages share: their reader, language, files and policy.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Exchange, Subject } from '../http/operation.ts'

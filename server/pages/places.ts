@@ -16,7 +16,10 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/** Undefined if no link may choose it. A set CARILLON_RETURN_URLS allows only its URLs and ours. */
+/**
+ * Undefined for what no link may choose. If CARILLON_RETURN_URLS is set, links may choose only its
+ * URLs and our pages.
+ */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text

@@ -1,5 +1,6 @@
 // Hashes passwords with argon2id, a few at a time: each takes 30 ms of a thread of libuv's pool,
-// which files and DNS need. Others wait in a short queue, networks and accounts in turns.
+// which files and DNS need. Others wait in a short queue, in which networks and accounts take
+// turns.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'
@@ -85,7 +86,7 @@ export class Passwords {
 }
 
 // Neither one network nor many addresses against one account block others (A12). Known devices wait
-// apart (A21; docs/decisions/0039-limits-on-guesses.md).
+// apart, so that no flood keeps them out (A21; docs/decisions/0039-limits-on-guesses.md).
 
 /** The client has proved that `device` is the user's. */
 export type Attempt = Client & { signal?: AbortSignal }
@@ -231,7 +232,7 @@ class Turns {
   }
 
   // Removes the oldest attempt of the largest network, or of the account for which the most /48
-  // wait. By attempts, one network could get others refused.
+  // wait. If it counted the attempts for an account, one network could get others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
     for (const { names } of this.waiting) {

@@ -150,7 +150,6 @@ const forwards =
 const sequences = forwards + [...forwards].reverse().join('')
 const minSequenceLength = 4
 
-/** At most 15. */
 function bitsOf(piece: string, blocked: BlockList): number | undefined {
   if (piece.length >= minSequenceLength && sequences.includes(piece)) return 3
   const place = blocked.get(piece)

@@ -26,7 +26,6 @@ import { findUser, lockUser, type User } from '../users/users.store.ts'
 export const maxMuted = 200
 export const maxDeclared = 200
 
-/** 0001-schema.sql explains the columns. */
 export type Category = {
   name: string
   label: string
@@ -45,7 +44,7 @@ export function* readCategory(of: {
     select ${categoryColumns} from category where application = ${of.application} and name = ${of.name}`
 }
 
-/** Declares or replaces a category. Returns false, and changes nothing, beyond `maxDeclared`. */
+/** Declares or replaces a category. Returns false, and does nothing, at `maxDeclared` others. */
 export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory, mail = null } = category
   const changed = yield* run`
@@ -171,7 +170,8 @@ function given<Value extends object>(change: Value) {
 
 /**
  * Null ends a mute or a rule; ended mutes are removed. Later deliveries are muted, and what waits
- * is decided again. Returns 'too-many', and changes nothing, beyond `maxMuted` categories.
+ * is decided again. Returns 'too-many', and changes nothing, if more than `maxMuted` categories
+ * would have a mute or a rule.
  */
 export function* changePreferences(change: Change): Write<'done' | 'absent' | 'too-many'> {
   const { userId, choices = [], now } = change

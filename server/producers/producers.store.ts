@@ -1,4 +1,3 @@
-// Producers.
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, Part, type Read, run, send, type Write } from '../store/statements.ts'

@@ -1,4 +1,5 @@
-// A begun sign-in with a provider. Nothing is stored: its cookie finishes it (RFC 6749, 10.12).
+// A begun sign-in with a provider. Nothing is stored: only its sealed cookie can finish it (RFC
+// 6749, 10.12).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../basics/errors.ts'
 import { equalSecrets, hashOf, randomText } from '../basics/secrets.ts'

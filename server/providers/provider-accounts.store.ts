@@ -70,7 +70,10 @@ type UnlinkProviderAccount = {
 } & Rotating &
   Audited
 
-/** Removes an account and rotates the sign-in, or returns 'last' without another way in. */
+/**
+ * Removes an account, and rotates the sign-in. Returns 'last', and changes nothing, if the user has
+ * no other way to sign in.
+ */
 export const unlinkProviderAccount = rotating(function* (
   unlink: UnlinkProviderAccount,
 ): Write<'done' | 'absent' | 'last'> {

@@ -1,6 +1,6 @@
-// Users hear of a new device and of each change of a credential (OWASP ASVS 5.0, 6.3.7), the latter
-// also by mail. Each notice comes from an audit entry: no change is recorded without one. Operators
-// hear of what the service gave up.
+// Users hear of sign-ins from new devices and of each change of a credential (OWASP ASVS 5.0,
+// 6.3.7), the latter also by mail. Each notice comes from an audit entry: no change is recorded
+// without one. Operators hear of what the service gave up.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
@@ -163,7 +163,10 @@ export class Notices {
     await outbox?.join({ kind: 'notice', ownerId: userId, target: to, joined, dueAt: at, at })
   }
 
-  /** Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined: no user. */
+  /**
+   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next mail has all changes. Undefined if
+   * the user is gone.
+   */
   async renderMail({
     ownerId: userId,
     target: to,
@@ -227,7 +230,6 @@ function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null):
   return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
 }
 
-/** The inbox displays when. */
 function bodyOf(texts: Texts, kind: NoticeKind, { actor, address, userAgent }: AuditEntry): string {
   if (kind === 'mail-stopped') return texts.mailStopped
   const [by = ''] = actor.split(':', 1)

@@ -165,7 +165,7 @@ export function* delayInOutbox({
     where id = ${id} and holder = ${holder}`
 }
 
-/** Frees rows of an ended process (on SQLite, the last one) and rows with no stored outcome. */
+/** Frees rows of an ended process (on SQLite, the one before) and rows with no stored outcome. */
 export function* freeOutbox({
   holder,
   channel,

@@ -11,7 +11,10 @@ import type { Channel, OutboxRow } from './outbox.store.ts'
 import * as stored from './outbox.store.ts'
 
 export type RowKind = {
-  /** Does nothing without a reason. Throws TOO_MANY_REQUESTS to wait. A failure stores `ids`. */
+  /**
+   * Does nothing if no reason is left. Throws TOO_MANY_REQUESTS if the row has to wait. If it
+   * fails, what it has set in `ids` is stored.
+   */
   deliver: (row: OutboxRow) => Promise<void>
   /** A row's longest wait; by default a day. */
   maxAgeMs?: number

@@ -1,4 +1,3 @@
-// What mails and pushes need of the service.
 import type { Clock } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'
 import type { Sealing } from '../basics/secrets.ts'

@@ -1,4 +1,3 @@
-// Ends every sign-in of every user.
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, inList, lockAll, run, send, type Write } from '../store/statements.ts'

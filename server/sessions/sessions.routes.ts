@@ -77,7 +77,7 @@ export const end = forUser({
   summary:
     'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one that began more than ten minutes ago',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
-  /** A stolen sign-in must not end its owner's: an earlier one (S18), or each new one (S19). */
+  /** A stolen sign-in must end neither an earlier one of its owner (S18) nor each new one (S19). */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     const signInId = request.params.id.toLowerCase()

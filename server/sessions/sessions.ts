@@ -25,7 +25,8 @@ import * as stored from './sessions.store.ts'
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// Another node's clock may be this much ahead. A later use is from before the clock was set back.
+// Another node's clock may be this much ahead. A later use is from before the clock was set back:
+// then the session has ended.
 const clockLeewayMs = 60_000
 /** A request with the old secret may be on its way. */
 const copyGraceMs = 10_000
@@ -126,9 +127,9 @@ export class Sessions {
   }
 
   /**
-   * Then a long-lived request is checked again; null if its proof has ended or only sets a factor
-   * up. An older cookie ends ten seconds after the new one's first use, at most a minute after the
-   * rotation. `copy` keeps the earliest end, whatever else rotates.
+   * Returns when a long-lived request has to be checked again; null if its proof has ended or only
+   * sets a factor up. An older cookie ends ten seconds after the new one's first use, at most a
+   * minute after the rotation. `copy` keeps the earliest end, whatever else rotates.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const session = await this.#find(secret)

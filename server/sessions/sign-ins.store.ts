@@ -1,4 +1,3 @@
-// Lists and ends a user's sign-ins.
 import { isRecorded, type OfSignIn, record } from '../audit/audit.store.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { SeenDevice } from '../guessing/device-tokens.ts'

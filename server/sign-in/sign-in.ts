@@ -199,7 +199,7 @@ export async function endSignIn(
 ): Promise<void> {
   const { cookie, allowedOrigins } = needs.site
   const source = sourceOf(needs, request)
-  // With a username in its URL (`Authorization: Basic`), a form could pass the cross-site check.
+  // With a username in its URL (`Authorization: Basic`), another site's form could pass the check.
   const isForeign = comesFromOtherSite(request, allowedOrigins)
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   await Promise.all([

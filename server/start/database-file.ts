@@ -1,5 +1,5 @@
-// Is a database lost? SQLite would fill a missing or empty file. Refuses if another file of the
-// database is there (R6).
+// Is a database lost? SQLite would fill a missing or empty file, and no user would be left. Refuses
+// if another file of the database is there (R6).
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../basics/errors.ts'

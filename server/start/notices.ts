@@ -1,4 +1,3 @@
-// Composes the service's notices: who delivers them.
 import type { AuditLines } from '../audit/audit-lines.ts'
 import { writeOperatorLines } from '../audit/operator-lines.ts'
 import { newId } from '../basics/ids.ts'

@@ -1,4 +1,3 @@
-// Settings of links, mail and stolen passwords.
 import { isIP } from 'node:net'
 import { counts } from '../basics/counts.ts'
 import { messageOf } from '../basics/errors.ts'

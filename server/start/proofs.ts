@@ -1,4 +1,3 @@
-// Composes what proves a caller.
 import type { Clock } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -28,6 +27,7 @@ export type Environment = {
   aged: () => Promise<number>
   random: () => number
   hashCost?: HashCost | undefined
+  /** Without a setting, known when the service listens. */
   url: () => string
   demonstration?: Demonstration | undefined
   own?: OwnParts

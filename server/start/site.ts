@@ -1,4 +1,3 @@
-// What the settings say of addresses, cookies, sites and pages.
 import { readFileSync, statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { messageOf, unavailable } from '../basics/errors.ts'

@@ -1,4 +1,3 @@
-// A database, and its name in messages.
 import { resolve } from 'node:path'
 
 export type Database =

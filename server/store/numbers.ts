@@ -1,4 +1,3 @@
-// What a store counts, for metrics.
 import type { Durations } from '../basics/counts.ts'
 
 export type StoreNumbers = {

@@ -1,6 +1,7 @@
 // Each operation is written once for both engines (decision 0074): a generator yields statements
 // and gets their rows. A write can run again, so it changes nothing else. Others wait for its
-// locks, so it yields only statements. Values are bound. A Part differs by engine.
+// locks, so it yields only statements. Values are bound, never spliced. A Part is text that differs
+// by engine.
 import type { AuditEntry, ChangeSignal } from './events.ts'
 
 export type Query = { kind: 'get' | 'all' } & Template

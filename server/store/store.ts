@@ -28,7 +28,10 @@ export interface Store {
   readonly history: string
   /** All processes share it; milliseconds since 1970. Without it, this machine's clock serves. */
   readonly clock?: () => number
-  /** This process claims rows with it. No other has it. Undefined while others think it dead. */
+  /**
+   * This process claims rows with it; no other living process has it. Undefined while others may
+   * take this process for dead.
+   */
   readonly holder: () => number | undefined
   /** Called after commits of any process; with `about`, for these and 'anything'. */
   onChange(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void

@@ -91,7 +91,6 @@ export class AccessTokens {
     return this.#sign(signIn, at + lifetimeMs)
   }
 
-  /** It ends with the session at the latest. */
   issueForSession(signIn: Claimed & { endsAt: number }): IssuedToken {
     const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
     return this.#sign({ ...signIn, isOfSession: true }, endsAt)

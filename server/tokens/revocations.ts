@@ -1,4 +1,5 @@
-// Which tokens are revoked? Rows are in memory: a check costs no read. A row goes with its tokens.
+// Which tokens are revoked? All rows are in memory: a check costs no read. A row goes when it
+// revokes no living token.
 import type { OfSignIn } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'

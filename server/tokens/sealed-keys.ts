@@ -1,4 +1,3 @@
-// Makes and opens sealed keys.
 import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { sealedWithAnother } from './key-material.ts'

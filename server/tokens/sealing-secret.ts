@@ -101,7 +101,7 @@ export function beginChange(path: string): Secrets {
   return { current: readSecret(file), previous }
 }
 
-/** Until that day (`2026-12-31`) the earlier secret stays beside the new one. */
+/** Until that day (`2026-12-31`) the earlier secret stays beside the new one. Returns its file. */
 export function endChange(path: string, keptUntil: string | undefined): string | undefined {
   const previous = previousSecretFileOf(path)
   const kept =

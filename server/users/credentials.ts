@@ -21,7 +21,8 @@ export type Account = { name: string; user: Credentials | undefined }
 
 /**
  * A username can be another user's verified address. It then names the address's owner, unless
- * `isKnown` says that the other signed in on this device: no application may take such a name.
+ * `isKnown` says that the other signed in on this device: no application may take over sign-ins by
+ * such a name.
  */
 export async function findAccount(
   { store }: { store: Store },

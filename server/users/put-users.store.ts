@@ -1,4 +1,4 @@
-// Creates and updates many users.
+// Creates and updates many users by external ids.
 import { record } from '../audit/audit.store.ts'
 import { chooseTimeZone, reachAddress } from '../inbox/reminders.store.ts'
 import type { AuditEntry } from '../store/events.ts'

@@ -1,4 +1,3 @@
-// Where an application's events go.
 import { record, recordLogged } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import {
@@ -16,7 +15,6 @@ import {
 /** `outcome`: a status such as `status-204`, or a class of errors. `at`: milliseconds. */
 export type Attempt = { at: number; outcome: string }
 
-/** 0001-schema.sql explains the columns. */
 export type Webhook = {
   id: string
   application: string

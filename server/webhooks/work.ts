@@ -1,4 +1,5 @@
-// The module's front door.
+// The front door of the module: looks at due inboxes, requests that leave, events that a backend
+// reads.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'

@@ -73,7 +73,7 @@ export class Follower {
   }
 
   // Browsers throttle hidden tabs' timers, so the leader sends no heartbeats. The last wait is
-  // random: not all tabs take the lock at once.
+  // random, so that after a sleep not all tabs take the lock at once.
   #watchLeader(): void {
     const { silenceMs, timing } = this.#tab
     clearTimeout(this.#timer)

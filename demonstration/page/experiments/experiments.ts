@@ -1,4 +1,3 @@
-// The seven experiments, without HTML.
 import type { Exchange } from '../../server/api.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { proofOf, statusOf } from '../picture/hops.ts'

@@ -7,7 +7,9 @@ import { type Lane, lanes, tokenIn } from '../world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = Lane | 'plain' | 'good' | 'bad'
-/** `sentence`: below the picture. A hop to the same place is work. `cell`: what it decides. */
+/**
+ * `sentence`: below the picture. A hop to the same place is work. `cell`: the prediction it fills.
+ */
 export type Hop = {
   from: PlaceId
   to: PlaceId

@@ -1,4 +1,3 @@
-// Shows both lanes: a picture, its sentences and, folded, what was sent.
 import { html, nothing } from 'lit/html.js'
 import type { Exchange } from '../../server/api.ts'
 import type { Stage } from '../demonstration-page.ts'

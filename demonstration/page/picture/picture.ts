@@ -88,7 +88,7 @@ const sources: Partial<Record<Cell, string>> = {
 
 type Reading = { text: string; works: boolean }
 
-/** Undefined for other predictions. */
+/** What a script in the page reads; undefined for other predictions. */
 export function readHop(cell: Cell, reading?: Reading): Hop | undefined {
   if (!(cell in sources)) return undefined
   const label = sources[cell] + (reading ? `"${reading.text}"` : '?')

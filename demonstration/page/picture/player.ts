@@ -1,4 +1,3 @@
-// Which hop has arrived; a reader can go back and forth.
 import { html, nothing } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
 import type { Act } from '../experiments/experiments.ts'

@@ -1,4 +1,3 @@
-// The shapes of all pictures.
 import { nothing, svg } from 'lit/html.js'
 import type { Tone } from './hops.ts'
 

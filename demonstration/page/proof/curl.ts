@@ -1,4 +1,3 @@
-// A request as a command for a terminal.
 import type { Exchange } from '../../server/api.ts'
 import { cookieSentBy, fieldOf } from './proof-parts.ts'
 
@@ -6,7 +5,7 @@ type CurlPlace = { address: string; cookieName: string }
 
 /**
  * Every user of the machine can see arguments, so all goes through the standard input.
- * `cookieName`: of the only cookie.
+ * `cookieName`: the only cookie of the command.
  */
 export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
   const { line, body } = exchange.request

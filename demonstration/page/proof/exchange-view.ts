@@ -1,4 +1,3 @@
-// An exchange closer: its messages, its command, and the proof of a sign-in.
 import { html, nothing } from 'lit/html.js'
 import type { Exchange, Message } from '../../server/api.ts'
 import { textAt } from '../../texts/texts.ts'

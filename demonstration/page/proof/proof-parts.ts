@@ -1,4 +1,3 @@
-// Takes a cookie or a token apart.
 import { base64url, decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Exchange } from '../../server/api.ts'
 

@@ -1,4 +1,3 @@
-// Three plots and their sentences.
 import { html, nothing, svg } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
 import { copySvgView } from '../picture/copy.ts'

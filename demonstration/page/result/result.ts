@@ -1,4 +1,3 @@
-// The measured values, and a key's life, without HTML.
 import { decodeProtectedHeader } from 'jose'
 import type { Exchange, Message } from '../../server/api.ts'
 import { type Outcome, outcomeOf, renewedFor } from '../experiments/experiments.ts'

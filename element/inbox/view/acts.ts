@@ -1,4 +1,5 @@
-// What the reader does. The store takes a refused act back, and the reader hears why.
+// What the reader does. If the server refuses an act, the store takes it back, and the reader hears
+// why.
 import type { InboxList, Notification } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Categories } from './categories.ts'

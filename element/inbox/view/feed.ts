@@ -75,7 +75,7 @@ export class Feed {
     this.#feed = undefined
   }
 
-  /** Screen readers skip headings: a feed contains only articles. Their times name the day. */
+  /** Screen readers do not get it: a feed contains only articles, whose times name the day. */
   #heading(day: number, text: string): HTMLElement {
     const { element: heading } = this.#rows.get(day) ?? { element: document.createElement('div') }
     this.#rows.set(day, { element: heading })

@@ -154,7 +154,7 @@ export class InboxView implements ReactiveController {
     </div>`
   }
 
-  /** With a category, only the open lists count. */
+  /** With a category, it counts only what the open lists show. */
   get #hasUnread(): boolean {
     const { unread = 0, items = [], newer = [] } = this.#marked?.getSnapshot() ?? {}
     if (!this.#isPart || !unread) return unread > 0
@@ -381,7 +381,6 @@ export class InboxView implements ReactiveController {
     else open(strings.more, entriesOf(one, setting, confirm))
   }
 
-  /** Each entry does for the item with the focus what its key does. */
   #openKeys(article?: HTMLElement): void {
     const { strings } = this.#source
     const button =

@@ -1,4 +1,3 @@
-// The content of one notification of the list, and the pictures of icons and controls.
 import type { Action, Notification } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'

@@ -1,4 +1,3 @@
-// Which key does what in the list.
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Entry } from './menu.ts'
 

@@ -1,4 +1,3 @@
-// Opens a notification, and follows its link.
 import type { Notification } from 'carillon-client'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 
@@ -10,7 +9,10 @@ export function safeLink(url: string | null): string | undefined {
   return url && safe.test(url) ? url : undefined
 }
 
-/** Ctrl or the middle button opens another tab. False for a selection, or if the page opens it. */
+/**
+ * A click with Ctrl or the middle button opens another tab. False if the click selects a text, or
+ * if the page opens the notification itself.
+ */
 export function openItem(
   host: CarillonInbox,
   notification: Notification,

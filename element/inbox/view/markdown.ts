@@ -2,7 +2,7 @@
 // parsed, so a body cannot contain markup.
 import { safeLink } from './links.ts'
 
-/** A backslash before a mark, a block of code, code, bold text, a link. Only a block has lines. */
+/** A backslash before a mark, a block of code, code, bold text, a link. Only blocks span lines. */
 const marks =
   /\\([\\`*[\]])|```(?:\w*\n)?((?:[^`]|`(?!``))+?)\n?```|`([^`\n]+)`|\*\*(?!\s)((?:[^*\n]|\*(?!\*))*[^\s*])\*\*|\[([^[\]\n]+)\]\(([^\s()]+)\)/g
 

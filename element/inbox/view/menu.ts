@@ -64,7 +64,7 @@ export class Menu {
     return [...(this.#element?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
   }
 
-  /** The focus is back at the button first, and moves on if the notification leaves the list. */
+  /** First the focus returns to the button. It moves on if the notification leaves the list. */
   #choose({ act }: Entry): void {
     this.#element?.hidePopover()
     act()
@@ -115,7 +115,7 @@ export function snoozeEntries(one: Notification, { acts, strings, times, now }: 
   }))
 }
 
-/** In the time zone of the reader. On a Sunday, tomorrow is Monday. */
+/** In the time zone of the reader. On a Sunday, `tomorrow` and `week` are the same time. */
 export function snoozeTimes(now: number): (readonly ['hour' | 'tomorrow' | 'week', number])[] {
   const date = new Date(now)
   const toMonday = (8 - date.getDay()) % 7 || 7

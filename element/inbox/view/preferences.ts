@@ -30,7 +30,10 @@ export class PreferencesSheet {
     this.#host.shadowRoot?.querySelector<HTMLDialogElement>('[part=preferences]')?.showModal()
   }
 
-  /** Reads what the service has. Refused controls are made again: they still show the choice. */
+  /**
+   * Reads what the service has. If it refused a change, the controls still show what the reader
+   * chose, and are made again.
+   */
   async #run(strings: Strings, work: () => Promise<unknown>): Promise<void> {
     this.#failure = undefined
     try {

@@ -1,4 +1,4 @@
-// The menu's entry that turns web push on and off here. Its state is requested first.
+// The menu's entry that turns web push on and off. Its state is read before the menu opens.
 import type { Carillon, PushOptions, PushState } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Acts } from './acts.ts'

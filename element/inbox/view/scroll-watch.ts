@@ -1,4 +1,4 @@
-// Watches both ends of the list by IntersectionObserver.
+// Watches both ends of the list by IntersectionObserver, whether the list or the page scrolls.
 
 const near = '400px'
 

@@ -1,4 +1,3 @@
-// Reports what the reader has seen.
 import type { CarillonInbox } from '../carillon-inbox.ts'
 
 export class Seen {

@@ -1,4 +1,4 @@
-// <account-push>: web push, on and off in this browser, and off in each.
+// <account-push>: turns web push on and off in this browser, and off in every other one.
 import { html, nothing, type TemplateResult } from 'lit'
 import { type Push, type PushState, pushOf } from '../../../client/carillon-client.ts'
 import { Requests } from '../../../client/transport/requests.ts'

@@ -21,7 +21,6 @@ async function maintenance(
   options: Output,
   command: Command,
 ): Promise<void> {
-  // Not loaded by `carillon --help`.
   const { allowWrites, openEndpoint, refuseWrites, stateOf } = await import(
     '../../store/transfer/endpoint/endpoint.ts'
   )

@@ -40,7 +40,6 @@ export function makeCommand(): Command {
 }
 
 async function move(options: Options, command: Command): Promise<void> {
-  // Not loaded by `carillon --help`.
   const { giveUpCommand, moveDatabase, refusingSentence } = await import(
     '../../store/transfer/move.ts'
   )

@@ -39,7 +39,6 @@ async function restore(
     throw new WrongUse(
       'Name the backup. carillon restore --list shows those in CARILLON_BACKUP_DIR',
     )
-  // Not loaded by `carillon --help`.
   const { restoreBackup } = await import('../../store/transfer/backup.ts')
   const {
     database: to,

@@ -1,4 +1,3 @@
-// The findings of both engines.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
 import { type NodeFacts, nodeLivesMs } from '../../metrics/nodes.store.ts'

@@ -254,7 +254,8 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// Anyone may request floods of challenges, so they are authenticated, not stored until their use.
+// Anyone may request challenges, even in floods. So they are authenticated, not stored. The store
+// gets the hash of a used one.
 
 /** `get`: any user signs in. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }

@@ -31,8 +31,9 @@ type Addition = {
 }
 
 /**
- * `codes`: for a first factor. Throws UNPROCESSABLE unless it is new for this user and service,
- * CONFLICT if the user has it or too many factors, LINK_INVALID without a needed link.
+ * `codes`: for a first factor. Throws UNPROCESSABLE unless the passkey is new and made for this
+ * user and service, CONFLICT if the user has it or too many factors, LINK_INVALID without a needed
+ * link.
  */
 export async function addPasskey(
   dependencies: FactorNeeds,

@@ -186,7 +186,7 @@ function firstFault(
     : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** Of several variants, that of the value's type. */
+/** Of several variants, takes the fault in that of the value's type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)

@@ -1,4 +1,5 @@
-// Counts requests by route, for metrics. Others share a row, so that no client adds names.
+// Counts requests by route, for metrics. Those without a route share a row, so that no client adds
+// names.
 import type { ServerResponse } from 'node:http'
 import { Durations } from '../../basics/counts.ts'
 import type { Route } from '../operation.ts'

@@ -1,4 +1,3 @@
-// How a handler sends data and files.
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'

@@ -1,4 +1,5 @@
-// Runs the steps of bulk acts: other writes wait for one. After a kill, the request is repeated.
+// Runs the steps of bulk acts: other writes wait for one step at most. After a kill, the client
+// repeats the request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counts } from '../../basics/counts.ts'
 import { CarillonError, unavailable } from '../../basics/errors.ts'

@@ -172,8 +172,8 @@ function* stepOf(inbox: LockedInbox, bounds: Bounds): Write<Act | undefined> {
 }
 
 /**
- * The act that a repeated request continues after a kill, for an undo of all of it. Undefined if
- * another act or undo began since.
+ * The act that a repeated request continues after a kill, so that an undo takes back all of it.
+ * Undefined if another act or undo began since.
  */
 function* begunAct(
   { user, undoVersion }: LockedInbox,

@@ -1,4 +1,3 @@
-// What the rows say of one notification, for `carillon explain`.
 import { iso } from '../../basics/clock.ts'
 import { all, get, type Read } from '../../store/statements.ts'
 import type { OneNotification } from '../inbox-state.ts'

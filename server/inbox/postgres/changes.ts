@@ -16,7 +16,8 @@ import { withInbox } from './pages.ts'
 const text = notificationJsonSql('postgres')
 const events = eventsSql('postgres')
 
-// At most as many arrived as changed. Above $3, halving finds the first: versions rise with seq.
+// There are at most as many arrivals as changes. If these are more than $3, halving finds the first
+// arrival: versions rise with seq.
 const changesText = `
   with recursive ${withInbox}, halving (low, high) as (
     select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4

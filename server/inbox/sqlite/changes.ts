@@ -1,4 +1,3 @@
-// What changed in an inbox.
 import type { Reader } from '../../store/sqlite/reader.ts'
 import {
   arrivalType,
@@ -45,8 +44,8 @@ export async function changesSince(
   })
 }
 
-// Nothing at or below the result arrived after `version`. At most as many arrived as changed; above
-// the limit, bisection finds it: versions rise with seq.
+// Nothing at or below the result arrived after `version`. There are at most as many arrivals as
+// changes. If these are more than the limit, bisection finds the result: versions rise with seq.
 function lastSeqUpTo(reader: Reader, query: ChangesQuery, { user, inbox }: FoundInbox): number {
   let low = Math.max(inbox.lastSeq - (inbox.version - query.version), inbox.firstSeq - 1)
   let high = inbox.lastSeq

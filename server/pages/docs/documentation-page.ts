@@ -1,4 +1,3 @@
-// The OpenAPI document as HTML.
 import type { Described, Document, Parameter } from '../../http/openapi/openapi.ts'
 import type { Schema } from '../../http/openapi/schema.ts'
 import { type Html, html } from '../html.ts'

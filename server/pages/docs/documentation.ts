@@ -1,4 +1,4 @@
-// Describes the API.
+// The description of the API, made from the table of routes.
 import { version } from '../../basics/version.ts'
 import { type Document, openApi } from '../../http/openapi/openapi.ts'
 import type { Route } from '../../http/operation.ts'

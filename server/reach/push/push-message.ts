@@ -1,6 +1,6 @@
 // A push is declarative web push (https://www.w3.org/TR/push-api/#declarative-push-message), which
-// our worker reads, too. A push replaces an earlier one about the same notification or, if about
-// several, about several.
+// our worker reads, too. A push about one notification replaces an earlier one about it. A push
+// about several replaces the earlier one about several.
 import { hashOf } from '../../basics/secrets.ts'
 import type { PageLanguage, TextsOf } from '../../pages/texts/texts.ts'
 import type { User } from '../../users/users.store.ts'

@@ -23,7 +23,6 @@ export const maxSubscriptions = 20
 /** In place of a sign-in: the token of the service or an issuer lives for minutes. */
 export const tokenSignIns = ['issued', 'foreign'] as const
 
-/** 0001-schema.sql explains the columns. */
 export type Subscription = {
   id: string
   ownerId: string

@@ -1,4 +1,3 @@
-// What `carillon reach` reads.
 import { ofService } from '../../inbox/security-notices.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
 import { all, get, type Read } from '../../store/statements.ts'

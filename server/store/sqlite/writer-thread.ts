@@ -53,7 +53,8 @@ function isLost(): boolean {
   return loss !== undefined
 }
 
-// A savepoint copies every changed page. So only after a failure all run again, in savepoints.
+// A savepoint copies every changed page. So only after a failure all run again, in savepoints, and
+// the one that failed fails alone.
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
   return (
     commit(requests, run) ??
@@ -171,7 +172,7 @@ function pagesToCopy(): number {
   return log - checkpointed
 }
 
-// Closing the last connection writes the log to the path. If another file is there, none closes.
+// Closing the last connection writes the log to the path. If another file is there, both stay open.
 function end(): void {
   // A check in the last turn would use a closed database.
   clearInterval(noticing)

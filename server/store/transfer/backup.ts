@@ -70,7 +70,10 @@ export async function headerOf(path: string): Promise<Header> {
 /** `onRestored` runs before the migrations. */
 type Restore = { file: string; report: Report; onRestored?: () => void } & Target
 
-/** Checks the whole file before it writes a row, and reads each back. Later migrations follow. */
+/**
+ * Checks the whole file before it writes a row, and reads each back. The rows of an older version
+ * then get the later migrations.
+ */
 export async function restoreBackup({
   file,
   to,

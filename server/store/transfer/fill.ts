@@ -1,5 +1,5 @@
 // Fills an empty database with a source's rows, and compares the two. Until they are equal, a mark
-// keeps programs away. The same call continues.
+// keeps programs away. The same call goes on after each table's last row.
 import { randomUUID } from 'node:crypto'
 import { CarillonError, conflict, unavailable } from '../../basics/errors.ts'
 import type { Database } from '../database.ts'

@@ -5,7 +5,7 @@ type Waiting = { weight: number; begin: () => void }
 /** `maxWaiting` counts weights. */
 type Limits = { maxAtOnce: number; maxWaiting: number; waitTimeoutMs: number }
 
-/** Under half of the connections. As much waits as for SQLite, for less than a client waits. */
+/** Under half of the connections. As much may wait as on SQLite, for less than a client waits. */
 const usual: Limits = { maxAtOnce: 4, maxWaiting: 30_000, waitTimeoutMs: 6_000 }
 
 export class LargeWrites {

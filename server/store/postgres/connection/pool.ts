@@ -1,4 +1,3 @@
-// The pool of connections to PostgreSQL.
 import pg from 'pg'
 
 export type { Pool, PoolClient } from 'pg'

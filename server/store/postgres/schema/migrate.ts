@@ -60,7 +60,10 @@ type MigrateOptions = {
   functions?: Functions | undefined
 } & Noticed
 
-/** Returns the names. `partitions`: of a new user table. `through`: the last, without functions. */
+/**
+ * Returns the names. `partitions`: for each table of users in a new database. `through`: the last
+ * migration to apply, without functions.
+ */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
   const { from, through } = options
   const { functions = from === undefined && through === undefined ? knownFunctions() : undefined } =

@@ -1,4 +1,3 @@
-// A database as an endpoint of a transfer.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
