@@ -412,7 +412,7 @@ test('keys that no browser has, and a page that is none, are refused with what w
 })
 
 test('a reader turns pushes off, for all and for a category, but not for a mandatory one', async () => {
-  const { proof } = await reader()
+  const { user, proof, browser } = await reader()
   const { key } = await app.producerKey()
   await app.request('/api/categories/must', {
     method: 'PUT',
@@ -430,4 +430,11 @@ test('a reader turns pushes off, for all and for a category, but not for a manda
   assert.equal((await choose({ push: 'off', categories: { wanted: { push: 'on' } } })).status, 204)
   const { push, categories } = (await app.get('/api/me/preferences', proof)).json().data
   assert.deepEqual([push, categories.wanted.push, categories.must.push], ['off', 'on', null])
+  // Also while the push waits.
+  pushService.answer = (response) => response.writeHead(429, { 'retry-after': '120' }).end()
+  await app.deliver({ to: user, title: 'Hi', category: 'wanted' })
+  await settled()
+  assert.equal((await choose({ categories: { wanted: { push: 'off' } } })).status, 204)
+  await settled(app, 120_000)
+  assert.equal(pushService.pushesTo(browser).length, 1)
 })
