@@ -249,7 +249,7 @@ export type CategoryChoice = {
   mandatory?: unknown
   usualMail?: unknown
 }
-/** What is absent stays as it is. What is unknown here changes nothing: `Preferences` can be sent back. */
+/** What is absent stays as it is. What has the type `unknown` changes nothing, so that `Preferences` can be sent back. */
 export type PreferencesChange = {
   usualMail?: unknown
   ways?: unknown

@@ -89,18 +89,20 @@ export const maxJoined = 50
 type Joining = Omit<NewRow, 'ids'> & {
   joined: readonly string[]
   most?: number
-  maxTries?: number
+  isUntried?: boolean
 }
 
 /**
- * The waiting row gets the ids, so its mail has what happened since. Rows being sent get none, nor
- * those with more tries. Beyond `most`, the newest take the last places, as they may matter most.
+ * The waiting row gets the ids, so its mail has what happened since. Rows being sent get none.
+ * `isUntried`: one that waits for a limit, of which nothing can have arrived. Beyond `most`, the
+ * newest take the last places, as they may matter most.
  */
 export function* joinOutbox(joining: Joining): Write<void> {
-  const { id, joined, most = maxJoined, maxTries = Number.MAX_SAFE_INTEGER, ...row } = joining
+  const { id, joined, most = maxJoined, isUntried = false, ...row } = joining
   const waiting = yield* get<{ id: string; ids: string }>`
     select id, ids from outbox
-    where owner_id = ${row.ownerId} and kind = ${row.kind} and target = ${row.target} and tries <= ${maxTries} and ${isFree}
+    where owner_id = ${row.ownerId} and kind = ${row.kind} and target = ${row.target} and ${isFree}
+      and (${isUntried ? 0 : 1} = 1 or tries = 0 and reason is not null)
     limit 1 ${skipLocked}`
   if (waiting === undefined) return yield* addToOutbox({ ...row, id, ids: JSON.stringify(joined) })
   const earlier = (JSON.parse(waiting.ids) as string[]).filter((one) => !joined.includes(one))

@@ -14,7 +14,7 @@ const keys = t.component('PushKeys', {
 })
 export const SubscriptionBody = t.component('NewPushSubscription', {
   endpoint: t.example(
-    t.text(1, 1_000),
+    t.text(1, 2_000),
     'https://updates.push.services.mozilla.com/wpush/v2/gAAAAABk',
   ),
   keys,

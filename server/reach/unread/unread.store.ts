@@ -13,7 +13,7 @@ import {
   type Waiting,
 } from '../timers/decision.store.ts'
 
-/** Puts what is due into one outbox row, or into one whose first try waits. Returns how many. */
+/** Puts what is due into one outbox row, or into one that waits for a limit. Returns how many. */
 export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number> {
   const { userId: ownerId, at, rowId, mailUnread } = look
   const channel = 'mail' as const
@@ -38,8 +38,7 @@ export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number
     target: '',
     joined: due.map(({ id }) => id),
     most: maxRead,
-    // One that fails may be given up sooner.
-    maxTries: 0,
+    isUntried: true,
     at,
   })
   return due.length

@@ -385,7 +385,8 @@ test('an endpoint leads to no other service, in whichever form it is written (W1
   for (const endpoint of [
     'https://fcm.googleapis.com/fcm/send/x',
     'https://updates.push.services.mozilla.com/wpush/v2/x',
-    'https://db5p.notify.windows.com/w/?token=x',
+    // Microsoft's have up to 1,024 characters.
+    `https://db5p.notify.windows.com/w/?token=${'x'.repeat(983)}`,
     'https://web.push.apple.com/x',
   ])
     assert.equal((await app.post(path, { endpoint, keys }, proof)).status, 204, endpoint)
@@ -402,7 +403,7 @@ test('keys that no browser has, and a page that is none, are refused with what w
     { endpoint, keys, url: 'javascript:alert(1)' },
     { endpoint, keys, url: '/inbox' },
     { endpoint, keys, other: 1 },
-    { endpoint: `${endpoint}${'x'.repeat(1_000)}`, keys },
+    { endpoint: `${endpoint}${'x'.repeat(2_000)}`, keys },
   ]
   for (const body of bodies) {
     const response = await app.post(path, body, proof)
@@ -412,7 +413,7 @@ test('keys that no browser has, and a page that is none, are refused with what w
 })
 
 test('a reader turns pushes off, for all and for a category, but not for a mandatory one', async () => {
-  const { proof } = await reader()
+  const { user, proof, browser } = await reader()
   const { key } = await app.producerKey()
   await app.request('/api/categories/must', {
     method: 'PUT',
@@ -430,4 +431,11 @@ test('a reader turns pushes off, for all and for a category, but not for a manda
   assert.equal((await choose({ push: 'off', categories: { wanted: { push: 'on' } } })).status, 204)
   const { push, categories } = (await app.get('/api/me/preferences', proof)).json().data
   assert.deepEqual([push, categories.wanted.push, categories.must.push], ['off', 'on', null])
+  // Also while the push waits.
+  pushService.answer = (response) => response.writeHead(429, { 'retry-after': '120' }).end()
+  await app.deliver({ to: user, title: 'Hi', category: 'wanted' })
+  await settled()
+  assert.equal((await choose({ categories: { wanted: { push: 'off' } } })).status, 204)
+  await settled(app, 120_000)
+  assert.equal(pushService.pushesTo(browser).length, 1)
 })
