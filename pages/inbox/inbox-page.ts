@@ -66,10 +66,12 @@ function show({ categories }: Counts): void {
 }
 
 /**
- * The link of a mail names a notification, which gets the focus. The page marks it as read only when
- * the reader opens it.
+ * The link of a mail names a notification, which gets the focus, unless the reader has done something
+ * before it is there. The page marks it as read only when the reader opens it.
  */
 let linked = location.hash.slice(1)
+for (const act of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+  addEventListener(act, () => (linked = ''), { passive: true })
 
 function showLinked(): void {
   if (linked === '') return

@@ -195,6 +195,7 @@ export class InboxView implements ReactiveController {
           <div part="top"></div>
           <div part="feed" role=${feed.role} aria-label=${feed.label} aria-busy=${isLoading}
             @pointerdown=${this.#onPress} @focusin=${this.#hold.bind(this)} @focusout=${this.#onFocusOut.bind(this)}
+            @pointerover=${this.#hold.bind(this)} @pointerout=${this.#hold.bind(this)}
             @click=${this.#onClick.bind(this)} @auxclick=${this.#onClick.bind(this)}></div>
           ${shown ? nothing : nothingShown(snapshot, { tab: this.#tab, isPart: this.#isPart, strings })}
           ${
@@ -264,14 +265,14 @@ export class InboxView implements ReactiveController {
   }
 
   /**
-   * Arrivals wait while the list is scrolled, has the focus or an open menu: nothing moves what the
-   * reader reads.
+   * Arrivals wait while the list is scrolled, has the focus or an open menu, or the pointer is at a
+   * button: nothing moves what the reader reads or is about to press.
    */
   #hold(): void {
     const list = this.#list
     const isUsed =
       this.#host.shadowRoot?.activeElement?.closest('[part=feed]') ??
-      this.#find('article [aria-expanded=true]')
+      this.#find('article :is([aria-expanded=true],button:hover)')
     const isHeld = this.#scroll.isScrolled || !!isUsed || !!list?.getSnapshot().newer.length
     if (list === this.#held?.list && isHeld === this.#held?.isHeld) return
     this.#held = { list, isHeld }

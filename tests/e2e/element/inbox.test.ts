@@ -520,6 +520,16 @@ for (const isPart of [false, true])
     assert.deepEqual(await titles(page), ['Below', 'Number 1'])
   })
 
+test('while the pointer is at a button of an item, what arrives waits', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open(body)
+  const item = page.getByRole('article', { name: 'Number 2' })
+  await item.getByRole('button', { name: 'Archive' }).hover()
+  await service.deliver({ to: user, title: 'Late' })
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.deepEqual(await titles(page), ['Number 2', 'Number 1'])
+})
+
 test('while the menu of an item is open, what arrives waits and the menu stays in its place; it closes if the item leaves the list', async () => {
   const user = await pages.userWith(2)
   const [id = ''] = await service.deliver({ to: user, title: 'Tea' })

@@ -35,6 +35,25 @@ test('the link of a mail brings its notification into focus, and marks it as rea
   await becomes(async () => String(await isRead()), 'true')
 })
 
+test('the link of a mail moves nothing any more once the reader has done something', async () => {
+  const user = await service.user()
+  const [id = ''] = await service.deliver({ to: user, title: 'Invoice 8' })
+  for (let number = 0; number < 21; number++) await service.deliver({ to: user, title: 'Newer' })
+  await using opened = await pages.open(`/inbox#${id}`, { user, height: 400 })
+  const { page } = opened
+  await page.getByRole('article').nth(19).waitFor()
+  await page.keyboard.press('j')
+  await page.mouse.wheel(0, 9_999)
+  await page.getByText('Invoice 8').waitFor()
+  await page
+    .locator('carillon-inbox')
+    .evaluate((inbox: HTMLElementTagNameMap['carillon-inbox']) => {
+      inbox.requestUpdate()
+      return inbox.updateComplete
+    })
+  await opened.hasFocus(/Newer/)
+})
+
 test('a signed-in user reads, filters and marks notifications; new ones arrive without a reload', async () => {
   const user = await userWithMail()
   await using opened = await pages.open('/inbox', { user })
