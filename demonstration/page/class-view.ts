@@ -57,7 +57,9 @@ function pasteView(stage: Stage) {
     world.changed()
   }
   const { pasted = '' } = result
-  const { header = [], claims = [] } = tokenParts(pasted.replace(/^Bearer /i, '')) ?? {}
+  // A token may be the value of a cookie or of a header field.
+  const words = pasted.split(/[^\w.-]/)
+  const { header = [], claims = [] } = words.map(tokenParts).find(Boolean) ?? {}
   const end = claims.find(({ name }) => name === 'exp')?.time
   const ofToken = filled(paste.token, end ? timeText(end, language) : '–')
   const about = header.length > 0 ? ofToken : paste.cookie

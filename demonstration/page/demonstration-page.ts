@@ -4,7 +4,7 @@ import { demonstrationTexts, filled, type Texts } from '../texts/texts.ts'
 import { classView } from './class-view.ts'
 import { Bench, experimentIds } from './experiments/experiments.ts'
 import { Player } from './picture/player.ts'
-import { hashOf, isOneOf, type Place, placeOf } from './places.ts'
+import { hashOf, isHere, isOneOf, type Place, placeOf } from './places.ts'
 import { SignatureCheck } from './proof/signature-view.ts'
 import { recordingHere } from './recording.ts'
 import type { Finding } from './result/result.ts'
@@ -42,6 +42,7 @@ export class Stage {
     this.walk = new Walk(this.world, this.recording?.walk)
     this.check = new SignatureCheck(this.world)
     addEventListener('hashchange', () => void this.follow())
+    addEventListener('keydown', (event) => this.#step(event))
     new ResizeObserver(() => this.#render()).observe(host)
     host.replaceChildren()
     this.#render()
@@ -71,17 +72,30 @@ export class Stage {
     const { world, walk } = this
     world.failure = undefined
     if (!isOneOf(stepIds, place) || walk.results.has(place)) return this.#arrive(place)
-    const reach = () => walk.reach(place).then(() => this.#arrive(place))
-    if (!(await world.run(place, reach))) this.#focus('failure')
+    const reach = async () => {
+      await walk.reach(place)
+      if (isHere(place)) this.#arrive(place)
+    }
+    if (!(await world.run(place, reach)) && isHere(place)) this.#focus('failure')
   }
 
   #arrive(place: Place): void {
     const { world, bench, check } = this
     if (place === 'with-proof') check.begin(world.token ?? check.real)
-    bench.shown = isOneOf(experimentIds, place) ? (bench.outcomes[place]?.main ?? 0) : 0
+    bench.moments = {}
     this.#place = place
     this.#render()
     this.#focus('place')
+  }
+
+  /** Arrow keys go through the hops wherever they have no other meaning. */
+  #step({ key, target, altKey, ctrlKey, metaKey }: KeyboardEvent): void {
+    const slider = this.#host.querySelector<HTMLInputElement>('.hops input')
+    const isElsewhere = altKey || ctrlKey || metaKey || (target as HTMLElement).tabIndex >= 0
+    if (!slider || isElsewhere || !/^Arrow(Left|Right)$/.test(key)) return
+    slider.focus({ preventScroll: true })
+    slider[key === 'ArrowLeft' ? 'stepDown' : 'stepUp']()
+    this.player.to(Number(slider.value))
   }
 
   #focus(id: string): void {
@@ -131,6 +145,10 @@ const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const asked = recordingHere() ? navigator.languages : [document.documentElement.lang]
   const language = pageLanguageOf([...asked])
+  const texts = demonstrationTexts(language)
   document.documentElement.lang = language
-  void new Stage(walkPlace, demonstrationTexts(language), language).follow()
+  // The service has translated its page; the file has one for all.
+  const heading = document.getElementById('top')
+  if (recordingHere() && heading) document.title = heading.textContent = texts.walk
+  void new Stage(walkPlace, texts, language).follow()
 }

@@ -53,11 +53,12 @@ export function storyView(stage: Stage, id: StepId | ExperimentId) {
     ${isOneOf(stepIds, id) ? stepView(stage, id, next) : experimentView(stage, id, next)}`
 }
 
-/** The specification names them. */
+/** The specification names them. A chip is lit from the first step that uses it. */
 const endpoints = ['/login', '/routeRestreinte', '/notifications', '/read', '/read-all']
 
-function endpointsView({ walk }: Stage) {
-  const sent = [...walk.results.values()].flatMap(({ session }) => session.map(lineOf))
+function endpointsView({ walk }: Stage, present: StepId) {
+  const taken = stepIds.slice(0, stepIds.indexOf(present) + 1)
+  const sent = taken.flatMap((id) => walk.results.get(id)?.session.map(lineOf) ?? [])
   const chip = (path: string) => {
     const isLit = sent.some((line) => line.endsWith(path))
     return html`<li class=${isLit ? 'lit' : ''}><code>${path}</code></li>`
@@ -67,7 +68,7 @@ function endpointsView({ walk }: Stage) {
 
 function stepView(stage: Stage, id: StepId, next: unknown) {
   const { texts, walk, bench } = stage
-  const shown = id === 'inbox' ? (inboxActs[bench.shown] ?? id) : id
+  const shown = id === 'inbox' ? (inboxActs[bench.moments.inbox ?? 0] ?? id) : id
   const sent = walk.results.get(shown)
   const earlier = stepIds[stepIds.indexOf(id) - 1]
   const laneOf = (lane: Lane): LaneMoment => {
@@ -76,7 +77,7 @@ function stepView(stage: Stage, id: StepId, next: unknown) {
     return { exchanges, scene: sceneOf(lane, { exchanges, before, by: 'browser' }, stage) }
   }
   const signature = id === 'with-proof' && !stage.recording ? signatureView(stage) : nothing
-  return html`${endpointsView(stage)}
+  return html`${endpointsView(stage, id)}
     ${lanesView(stage, { moment: sent, laneOf, acts: id === 'inbox' ? inboxActsView(stage) : nothing })}
     <div class="two">
       ${signature}
@@ -91,7 +92,9 @@ function inboxActsView(stage: Stage) {
   const { walk, bench, world } = stage
   const show = async (at: number) => {
     await walk.reach(inboxActs[at] ?? 'inbox')
-    bench.shown = at
+    bench.moments.inbox = at
   }
-  return momentsView(stage, inboxActs, (at) => void world.run(`inbox ${at}`, () => show(at)))
+  const shown = bench.moments.inbox ?? 0
+  const run = (at: number) => void world.run(`inbox ${at}`, () => show(at))
+  return momentsView(stage, { labels: inboxActs, shown, show: run })
 }

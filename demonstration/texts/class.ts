@@ -43,9 +43,9 @@ export const classTexts = {
       'Que peut emporter un script injecté, et que peut-il faire sans rien emporter ?',
     ],
     outage: [
-      'What happens without the database, or with five servers?',
-      'Was passiert ohne Datenbank, und was mit fünf Servern?',
-      'Que se passe-t-il sans la base, et avec cinq serveurs ?',
+      'What happens while the database does not respond?',
+      'Was passiert, solange die Datenbank nicht antwortet?',
+      'Que se passe-t-il tant que la base ne répond pas ?',
     ],
     choice: [
       'When would you take a session, a token, or both?',
@@ -75,9 +75,9 @@ export const classTexts = {
       'Signé ne veut pas dire chiffré : quiconque a ce jeton peut le lire. Expiration : #. D’ici là, seuls les serveurs qui tiennent une liste de révocations le refusent.',
     ],
     cookie: [
-      'This is no signed token. A number like this says something only to the server that stores it, and that server can end it at once.',
-      'Das ist kein signiertes Token. Eine solche Nummer sagt nur dem Server etwas, der sie gespeichert hat, und der kann sie sofort ungültig machen.',
-      'Ce n’est pas un jeton signé. Un tel numéro ne dit quelque chose qu’au serveur qui l’a enregistré, et ce serveur peut l’annuler aussitôt.',
+      'This is no signed token. It may name its user; the rest says something only to the server that stores it, and that server can end it at once.',
+      'Das ist kein signiertes Token. Vielleicht nennt es seinen Benutzer; der Rest sagt nur dem Server etwas, der ihn gespeichert hat, und der kann ihn sofort ungültig machen.',
+      'Ce n’est pas un jeton signé. Il nomme peut-être son utilisateur ; le reste ne dit quelque chose qu’au serveur qui l’a enregistré, et ce serveur peut l’annuler aussitôt.',
     ],
   },
 }

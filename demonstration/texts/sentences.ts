@@ -94,9 +94,9 @@ export const sentences = {
       'Dix requêtes vont à cinq serveurs, à tour de rôle. Regardez ce qu’ils partagent : rien, une base, une clé.',
     ],
     result: [
-      'What both cost, measured here and now, and when to take which.',
-      'Was beide kosten, hier und jetzt gemessen, und wann Sie welches nehmen.',
-      'Ce que coûtent les deux, mesuré ici et maintenant, et lequel choisir.',
+      'What both cost, measured with real requests, and when to take which.',
+      'Was beide kosten, gemessen an echten Anfragen, und wann Sie welches nehmen.',
+      'Ce que coûtent les deux, mesuré sur de vraies requêtes, et lequel choisir.',
     ],
   },
   /** Beside the lanes, by act. A value replaces each `#`. */

@@ -113,7 +113,7 @@ button:hover { background: var(--_hover); }
   color: var(--_text);
   &::backdrop { background: rgb(0 0 0 / 45%); }
 }
-[part='preferences-table'] { inline-size: 100%; border-collapse: collapse; margin-block: 0.75em; }
+[part='preferences-table'] { inline-size: 100%; table-layout: fixed; border-collapse: collapse; margin-block: 0.75em; }
 [part='preferences-table'] :is(th, td) { padding: 0.375em 0.5em 0.375em 0; border-block-end: 1px solid var(--_border); font-weight: inherit; text-align: start; }
 [part='preferences-table'] small { display: block; color: var(--_muted); }
 [part='preferences'] :is(select, input) { max-inline-size: 100%; min-block-size: 2em; font: inherit; color: inherit; background: var(--_background); border: 1px solid var(--_muted); border-radius: 0.375em; }
@@ -154,7 +154,7 @@ button:hover { background: var(--_hover); }
 /* Each text has its own direction; all begin at the side where the list begins. */
 [dir='ltr'] :is([part='item-title'], [part='item-summary']) { text-align: left; }
 [dir='rtl'] :is([part='item-title'], [part='item-summary']) { text-align: right; }
-[part='item-text'] { display: flex; align-items: end; gap: 0.5em; > div { min-inline-size: 0; } }
+[part='item-text'] { display: flex; align-items: end; gap: 0.5em; > div { min-inline-size: 0; } > :empty { display: none; } }
 :is([part='item-title'], [part='item-summary']) { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; }
 [data-unfolded] [part='item-title'] { -webkit-line-clamp: none; }
 [part='item-summary'] {
@@ -251,6 +251,13 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   [part~='item']:has([part='item-actions']) [part='item-acts'] { inset-block-end: 52px; }
 }
 @media (width < 30rem) {
+  [part='preferences-table'] {
+    thead { position: absolute; clip-path: inset(50%); }
+    :is(tr, th, td) { display: block; }
+    :is(th, td) { border: 0; padding-block: 0.125em; }
+    tr { padding-block: 0.375em; border-block-end: 1px solid var(--_border); }
+    td::before { content: attr(data-name); color: var(--_muted); }
+  }
   [part~='item'] { gap: 0.375em; padding-inline: 0.5em; }
   [part='item-head'] { align-items: start; }
   [part='item-details'] { display: contents; > * { font-size: 0.8667em; color: var(--_muted); } }

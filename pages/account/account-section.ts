@@ -82,13 +82,15 @@ export class Explained extends Error {
 export abstract class AccountSection extends PageElement {
   static override properties: PropertyDeclarations = {
     account: { attribute: false },
-    ...states('isBusy', 'failure', 'done'),
+    ...states('isBusy', 'failure', 'done', 'isShown'),
   }
 
   declare account: Account
   declare isBusy: boolean
   declare failure: unknown
   declare done: Sentence | undefined
+  /** Its passwords can be read. */
+  declare isShown: boolean | undefined
 
   constructor() {
     super()
@@ -190,6 +192,12 @@ export abstract class AccountSection extends PageElement {
     look?: string,
   ): TemplateResult {
     return html`<button type="button" class=${look ?? nothing} aria-disabled=${this.isBusy} @click=${press}>${content}</button>`
+  }
+
+  /** Inside `.with-eye`, after the field. */
+  protected eye(): TemplateResult {
+    return html`<button type="button" class="eye ${this.isShown ? 'is-open' : ''}" aria-label=${this.texts.password.show} aria-pressed=${!!this.isShown}
+@click=${() => (this.isShown = !this.isShown)}></button>`
   }
 
   protected nameField(id: string, name: string): TemplateResult {

@@ -59,6 +59,8 @@ export class ConfirmDialog extends AccountSection {
   async #prove(event: Event): Promise<void> {
     event.preventDefault()
     const { root } = this.account
+    // Password managers save the value of a field of this type.
+    this.isShown = false
     const isProved = await this.act(async () => {
       const proof =
         this.way === 'passkey' ? await usePasskey(root) : this.querySelector('input')?.value
@@ -78,6 +80,7 @@ export class ConfirmDialog extends AccountSection {
   }
 
   #forgetProof(): void {
+    this.isShown = false
     this.querySelector('form')?.reset()
   }
 
@@ -102,14 +105,19 @@ ${others.map((one) => html`<p>${this.button(confirm.ways[one], () => this.#chang
     const { confirm, password } = this.texts
     const labels = { password: password.title, ...confirm.labels }
     const kinds = {
-      password: { type: 'password', autocomplete: 'current-password', inputmode: 'text' },
+      password: {
+        type: this.isShown ? 'text' : 'password',
+        autocomplete: 'current-password',
+        inputmode: 'text',
+      },
       code: { type: 'text', autocomplete: 'one-time-code', inputmode: 'numeric' },
       recoveryCode: { type: 'text', autocomplete: 'off', inputmode: 'text' },
     } as const
     const { type, autocomplete, inputmode } = kinds[way]
     return html`<div class="field"><label for="confirm-proof">${labels[way]}</label>
-<input id="confirm-proof" type=${type} autocomplete=${autocomplete} inputmode=${inputmode}
-autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure !== undefined}></div>`
+<div class="with-eye"><input id="confirm-proof" type=${type} autocomplete=${autocomplete} inputmode=${inputmode}
+autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure !== undefined}>
+${way === 'password' ? this.eye() : nothing}</div></div>`
   }
 
   protected override faultText(failure: unknown) {

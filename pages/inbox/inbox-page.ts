@@ -4,11 +4,13 @@ import { keptTheme, onThemeChange } from '../look/preferences.ts'
 import { startFirstSteps } from './first-steps.ts'
 
 type Counts = { categories: Readonly<Record<string, unknown>> }
+type Known = { categories: Readonly<Record<string, { label: string }>> }
 
 const inbox = document.querySelector('carillon-inbox') as CarillonInbox
 const field = document.querySelector('#category-field') as HTMLElement
 const select = document.querySelector('#category') as HTMLSelectElement
 const parameter = 'category'
+const api = `${inbox.dataset.root ?? ''}api/`
 
 /** Many notifications may arrive at once. */
 const loadMs = 250
@@ -48,24 +50,31 @@ function choose(category: string): void {
 async function loadCategories(): Promise<void> {
   timer = undefined
   try {
-    show(await send<Counts>(`${inbox.dataset.root ?? ''}api/notifications/counts`))
+    await show(await send<Counts>(`${api}notifications/counts`))
   } catch {}
 }
 
-function show({ categories }: Counts): void {
+/** By their labels, as in the list. */
+async function show({ categories }: Counts): Promise<void> {
   const chosen = inbox.getAttribute('category') ?? ''
   const names = new Set([...Object.keys(categories).sort(), ...(chosen === '' ? [] : [chosen])])
   field.classList.toggle('not-yet', names.size === 0)
   // The page replaces the options only by other ones: the list may be open.
   const listed = [...select.options].slice(1).map(({ value }) => value)
   if ([...names].join('\n') === listed.join('\n')) return
+  const { categories: known } = await send<Known>(`${api}me/preferences`)
   select.length = 1
-  select.append(...[...names].map((name) => new Option(name, name)))
-  select.value = chosen
+  select.append(...[...names].map((name) => new Option(known[name]?.label ?? name, name)))
+  select.value = inbox.getAttribute('category') ?? ''
 }
 
-/** A mail's link names a notification. It gets the focus, and stays unread until it is opened. */
+/**
+ * A mail's link names a notification, which gets the focus unless the reader has done something. It
+ * stays unread until it is opened.
+ */
 let linked = location.hash.slice(1)
+for (const act of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+  addEventListener(act, () => (linked = ''), { passive: true })
 
 function showLinked(): void {
   if (linked === '') return

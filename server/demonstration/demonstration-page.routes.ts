@@ -1,5 +1,6 @@
 import { noSuchRoute } from '../basics/errors.ts'
 import { forVisitor } from '../http/operation.ts'
+import { drawing } from '../pages/drawing.ts'
 import { html } from '../pages/html.ts'
 import { notStarted, type PageNeeds, sendPage, viewFor } from '../pages/page.ts'
 import { otherSiteOf } from './other-site-of.ts'
@@ -12,7 +13,7 @@ export const demonstration = forVisitor({
     if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
     const view = await viewFor(dependencies, request)
     const { title, lead } = (await view.textsOf('service')).demonstrationPage
-    const main = html`<h1 id="top" tabindex="-1">${title}</h1>
+    const main = html`${drawing}<h1 id="top" tabindex="-1">${title}</h1>
   <p class="lead">${lead}</p>
   <div id="walk" data-base="demonstration/" data-places="${dependencies.pages.demonstrationPlaces}">${notStarted(view)}</div>`
     const page = {

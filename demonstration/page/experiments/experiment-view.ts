@@ -7,9 +7,10 @@ import { type LaneMoment, lanesView } from '../picture/lane-view.ts'
 import { plannedScene, readHop, sceneOf } from '../picture/picture.ts'
 import type { Chips } from '../picture/picture-view.ts'
 import { momentsView } from '../picture/player.ts'
+import { isHere } from '../places.ts'
 import type { Lane } from '../world.ts'
 import { balancerView } from './balancer-view.ts'
-import { type Act, type Cell, type ExperimentId, experiments, type Outcome } from './experiments.ts'
+import { type Act, type Cell, type ExperimentId, experiments } from './experiments.ts'
 
 export function experimentView(stage: Stage, id: ExperimentId, next: unknown) {
   const { texts, bench, world, recording } = stage
@@ -18,12 +19,12 @@ export function experimentView(stage: Stage, id: ExperimentId, next: unknown) {
     event.preventDefault()
     const form = event.currentTarget as HTMLElement
     // Arrow keys go through the hops, and the reader hears each.
-    if (await bench.run(id, world, recording?.outcomes[id]))
+    if ((await bench.run(id, world, recording?.outcomes[id])) && isHere(id))
       form.querySelector<HTMLElement>('[type=range]')?.focus({ preventScroll: true })
   }
-  const acts = actsView(stage, outcome)
+  const acts = actsView(stage, id)
   const chips: Chips = (cell, answer) => chipsView(stage, { id, cell, answer })
-  const act = outcome?.acts[bench.shown]
+  const act = outcome?.acts[bench.shownOf(id)]
   const laneOf = (lane: Lane): LaneMoment => ({
     scene: sceneIn(stage, id, lane),
     exchanges: act?.[lane] ?? [],
@@ -42,8 +43,9 @@ export function experimentView(stage: Stage, id: ExperimentId, next: unknown) {
 }
 
 function sceneIn(stage: Stage, id: ExperimentId, lane: Lane) {
-  const { shown, outcomes } = stage.bench
-  const { acts, main, start } = outcomes[id] ?? {}
+  const { bench } = stage
+  const { acts, main, start } = bench.outcomes[id] ?? {}
+  const shown = bench.shownOf(id)
   const act = acts?.[shown]
   const { by, cells } = experiments[id]
   const isPredicted = !act || shown === main
@@ -65,16 +67,17 @@ function sceneIn(stage: Stage, id: ExperimentId, lane: Lane) {
   return { ...scene, hops: [...read, ...scene.hops] }
 }
 
-function actsView(stage: Stage, outcome: Outcome | undefined) {
+function actsView(stage: Stage, id: ExperimentId) {
   const { texts, world, bench } = stage
+  const outcome = bench.outcomes[id]
   const show = (at: number) => {
-    bench.shown = at
+    bench.moments[id] = at
     world.changed()
   }
   const labels = outcome?.acts.map(({ label }) => label) ?? []
   return html`<button class="primary" aria-disabled=${world.running !== undefined}>${texts.run}</button>
     ${outcome === undefined ? html`<span class="hint">${texts.predict}</span>` : nothing}
-    ${labels.length > 1 ? momentsView(stage, labels, show) : nothing}`
+    ${labels.length > 1 ? momentsView(stage, { labels, shown: bench.shownOf(id), show }) : nothing}`
 }
 
 function notesOf({ texts, language }: Stage, act: Act, lane: Lane): string[] {

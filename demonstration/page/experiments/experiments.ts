@@ -46,14 +46,25 @@ type Running = Outcome & { world: World }
 export class Bench {
   readonly predictions: Predictions = {}
   readonly outcomes: { [id in ExperimentId]?: Outcome | undefined } = {}
-  shown = 0
+  /** Which moment the reader has chosen at a place. */
+  moments: { [id in ExperimentId | 'inbox']?: number | undefined } = {}
+
+  shownOf(id: ExperimentId): number {
+    return this.moments[id] ?? this.outcomes[id]?.main ?? 0
+  }
 
   run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
+    const before = this.outcomes[id]
     this.outcomes[id] = undefined
+    this.moments[id] = undefined
     return world.run(id, async () => {
-      const outcome = recorded ?? (await outcomeOf(id, world))
-      this.outcomes[id] = { ...outcome, predicted: { ...this.predictions } }
-      this.shown = outcome.main
+      const running = recorded ?? outcomeOf(id, world)
+      try {
+        this.outcomes[id] = { ...(await running), predicted: { ...this.predictions } }
+      } catch (error) {
+        this.outcomes[id] = before
+        throw error
+      }
     })
   }
 }

@@ -23,11 +23,15 @@ function pictureBeside(button: HTMLElement): string {
   if (!picture) return ''
   const clone = picture.cloneNode(true) as Element
   const copies = [clone, ...clone.querySelectorAll('*')]
+  // The copy goes into a document or a slide, which are light.
+  const page = document.documentElement
+  page.style.colorScheme = 'light'
   for (const [at, original] of [picture, ...picture.querySelectorAll('*')].entries()) {
     const style = getComputedStyle(original)
     for (const look of looks) copies[at]?.setAttribute(look, style.getPropertyValue(look))
     copies[at]?.removeAttribute('class')
   }
+  page.style.colorScheme = ''
   return new XMLSerializer().serializeToString(clone).replaceAll(/<!--[?\w$]*-->/g, '')
 }
 

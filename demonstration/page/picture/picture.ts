@@ -163,7 +163,9 @@ export const sessionEnds = { unusedMs: 7 * day, allMs: 30 * day }
 function timeThings(lane: Lane, exchange: Exchange, { texts, language }: Words): Thing[] {
   const { clock, ends } = texts.things
   const { last_seen_at: seen, created_at: made } = sessionRowOf(exchange)?.columns ?? {}
-  const ofRow = Math.min(Number(seen) + sessionEnds.unusedMs, Number(made) + sessionEnds.allMs)
+  // An accepted use is noted in the row right after the response.
+  const usedAt = statusOf(exchange) < 300 ? exchange.at : Number(seen)
+  const ofRow = Math.min(usedAt + sessionEnds.unusedMs, Number(made) + sessionEnds.allMs)
   const end = lane === 'token' ? tokenEnd(exchange) : ofRow
   const now = thing('server', clock + timeText(exchange.at, language, 'short'))
   if (!end) return [now]

@@ -55,12 +55,10 @@ export function barView({ player, texts }: Stage, { moment, lanes, acts }: Bar) 
   return html`<div class="acts buttons">${acts} ${moment === undefined ? nothing : slider}</div>`
 }
 
-export function momentsView(
-  { texts, bench }: Stage,
-  labels: readonly Act['label'][],
-  show: (at: number) => void,
-) {
+type Moments = { labels: readonly Act['label'][]; shown: number; show: (at: number) => void }
+
+export function momentsView({ texts }: Stage, { labels, shown, show }: Moments) {
   const choice = (label: Act['label'], at: number) =>
-    html`<button type="button" aria-pressed=${bench.shown === at} @click=${() => show(at)}>${texts.acts[label]}</button>`
+    html`<button type="button" aria-pressed=${shown === at} @click=${() => show(at)}>${texts.acts[label]}</button>`
   return html`<div class="buttons" role="group" aria-label=${texts.moments}>${labels.map(choice)}</div>`
 }

@@ -48,13 +48,13 @@ function theftPlot({ texts, language }: Stage, measured: Measured): Plot {
   return { bars, ticks }
 }
 
-function costPlot({ texts: { plots } }: Stage, measured: Measured): Plot {
+function costPlot({ texts: { plots, proofs } }: Stage, measured: Measured): Plot {
   const costs = costsIn(measured)
   const bars = (['lookUps', 'kilobytes'] as const).flatMap((name) => {
     const longest = Math.max(costs.session[name], costs.token[name])
     return lanes.map((lane): Bar => {
       const value = costs[lane][name]
-      return { lane, text: `${plots[name]}: ${value}`, parts: [value / longest] }
+      return { lane, text: `${proofs[lane]} · ${plots[name]}: ${value}`, parts: [value / longest] }
     })
   })
   return { bars, ticks: [] }

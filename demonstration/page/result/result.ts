@@ -57,16 +57,19 @@ const requests = 100
 /** All requests cost the same, so one is measured: the thief's. A browser sends other cookies. */
 export function costsIn({ stolen }: Measured) {
   const costOf = (lane: Lane) => {
-    const { request, response, steps = [] } = stolen?.acts[stolen.main]?.[lane][0] ?? {}
-    const lookUps = requests * steps.filter(isOfStore).length
-    const bytes = requests * (lengthOf(request) + lengthOf(response))
+    const sent = stolen?.acts[stolen.main]?.[lane][0]
+    if (!sent) return { lookUps: 0, kilobytes: 0 }
+    const lookUps = requests * sent.steps.filter(isOfStore).length
+    const bytes = requests * (lengthOf(sent.request) + lengthOf(sent.response))
     return { lookUps, kilobytes: Math.round(bytes / 1_000) }
   }
   return { session: costOf('session'), token: costOf('token') }
 }
 
-function lengthOf(message: Message | undefined): number {
-  return message ? [message.line, ...message.fields.flat(), message.body].join('').length : 0
+/** In bytes on the wire: these messages are ASCII. */
+function lengthOf({ line, fields, body }: Message): number {
+  const head = [line, ...fields.map((field) => field.join(': '))]
+  return [...head, '', body].join('\r\n').length
 }
 
 export type KeyStep = {

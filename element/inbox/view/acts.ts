@@ -1,11 +1,13 @@
 // What the reader does. If the server refuses an act, the store takes it back, and the reader hears
 // why.
-import type { InboxList, Notification } from 'carillon-client'
+import type { Carillon, InboxList, Notification } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Categories } from './categories.ts'
 import { reasonOf } from './states.ts'
 
 const offerMs = 10_000
+/** The element of a page that acted last: an undo would take back its act, and no other. */
+const latest = new WeakMap<Carillon, Acts>()
 
 type Acting = Promise<void> | undefined
 type Offer = { text: string; undo(): Acting }
@@ -103,7 +105,9 @@ export class Acts {
   }
 
   #do(acting: Acting, { failure, text, undo }: Partial<Offer> & { failure?: string }): void {
-    const { strings, announcer } = this.#setting.source
+    const { strings, announcer, client } = this.#setting.source
+    if (client && latest.get(client) !== this) latest.get(client)?.offerUndo(undefined)
+    if (client) latest.set(client, this)
     const offer = text && undo ? { text, undo } : undefined
     this.failure = ''
     this.offerUndo(offer)

@@ -105,6 +105,7 @@ export class InboxView implements ReactiveController {
 
   hostUpdated(): void {
     this.#updateFeed()
+    this.#menu.closeIfGone()
     if (this.#list?.getSnapshot().state === 'live') this.#push.need()
     // The focus stays in the element.
     if (this.#active && !this.#active.isConnected) {
@@ -150,7 +151,7 @@ export class InboxView implements ReactiveController {
         ${strings.markAllAsRead}
       </button>
       <button part="list-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu" aria-expanded="false"
-        @pointerdown=${() => this.#menu.onPress()} @click=${this.#onListMore.bind(this)}>${picture('more')}</button>
+        @pointerdown=${this.#onPress} @click=${this.#onListMore.bind(this)}>${picture('more')}</button>
     </div>`
   }
 
@@ -191,7 +192,8 @@ export class InboxView implements ReactiveController {
         <div part="scroll">
           <div part="top"></div>
           <div part="feed" role=${feed.role} aria-label=${feed.label} aria-busy=${isLoading}
-            @pointerdown=${() => this.#menu.onPress()} @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)}
+            @pointerdown=${this.#onPress} @focusin=${this.#hold.bind(this)} @focusout=${this.#onFocusOut.bind(this)}
+            @pointerover=${this.#hold.bind(this)} @pointerout=${this.#hold.bind(this)}
             @click=${this.#onClick.bind(this)} @auxclick=${this.#onClick.bind(this)}></div>
           ${shown ? nothing : nothingShown(snapshot, { tab: this.#tab, isPart: this.#isPart, strings })}
           ${
@@ -260,14 +262,24 @@ export class InboxView implements ReactiveController {
     return this.#host.shadowRoot?.querySelector<HTMLElement>(selector)
   }
 
-  /** Arrivals wait while the list is scrolled or has the focus, so that nothing moves. */
+  /**
+   * Arrivals wait while the list is scrolled or used, so that nothing moves what the reader reads or
+   * is about to press.
+   */
   #hold(): void {
     const list = this.#list
-    const isFocused = this.#host.shadowRoot?.activeElement?.closest('[part=feed]')
-    const isHeld = this.#scroll.isScrolled || !!isFocused || !!list?.getSnapshot().newer.length
+    const isUsed =
+      this.#host.shadowRoot?.activeElement?.closest('[part=feed]') ??
+      this.#find('article :is([aria-expanded=true],button:hover)')
+    const isHeld = this.#scroll.isScrolled || !!isUsed || !!list?.getSnapshot().newer.length
     if (list === this.#held?.list && isHeld === this.#held?.isHeld) return
     this.#held = { list, isHeld }
     list?.hold(isHeld)
+  }
+
+  /** On the way from one item to another, the list stays held. */
+  #onFocusOut({ currentTarget, relatedTarget }: FocusEvent): void {
+    if (!(currentTarget as Node).contains(relatedTarget as Node | null)) this.#hold()
   }
 
   #showNewer(): void {
@@ -304,6 +316,8 @@ export class InboxView implements ReactiveController {
     else this.#press(key, article)
     event.preventDefault()
   }
+
+  readonly #onPress = (event: Event): void => this.#menu.onPress(event)
 
   async #step(article: HTMLElement | undefined, step: 1 | -1): Promise<void> {
     const place = article ? this.#articles.indexOf(article) + step : 0

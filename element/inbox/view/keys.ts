@@ -95,7 +95,10 @@ function isForList(
     target.closest('[part=menu],[part=preferences]')
   )
     return false
-  return event.composedPath().includes(list) || (!isInBell && target === document.body)
+  if (event.composedPath().includes(list)) return true
+  // Behind an open dialog, the list is inert.
+  const isInert = [document, list.shadowRoot].some((root) => root?.querySelector('dialog:modal'))
+  return !isInBell && target === document.body && !isInert
 }
 
 function kept<Value>(use: () => Value): Value | null {

@@ -34,8 +34,14 @@ export class Menu {
   }
 
   /** Before the browser closes the menu because of this press. */
-  onPress(): void {
-    this.#pressed = this.#element?.matches(':popover-open') ? this.#button : undefined
+  onPress(event: Event): void {
+    const button = this.#element?.matches(':popover-open') ? this.#button : undefined
+    this.#pressed = button && event.composedPath().includes(button) ? button : undefined
+  }
+
+  /** The notification of the menu may leave the list. */
+  closeIfGone(): void {
+    if (this.#button?.isConnected === false) this.#element?.hidePopover()
   }
 
   async open(button: HTMLElement, label: string, entries: readonly Entry[]): Promise<void> {
@@ -46,11 +52,11 @@ export class Menu {
     this.#button = button
     this.#label = label
     this.#entries = entries
+    button.setAttribute('aria-expanded', 'true')
     this.#host.requestUpdate()
     await this.#host.updateComplete
     const menu = this.#element
     if (!button.isConnected || !menu) return
-    button.setAttribute('aria-expanded', 'true')
     menu.showPopover()
     placeBeside(button, menu)
     this.#items[0]?.focus()
@@ -76,6 +82,8 @@ export class Menu {
     this.#button?.setAttribute('aria-expanded', 'false')
     if (this.#element?.matches(':focus-within'))
       (this.#button?.isConnected ? this.#button : this.#host).focus()
+    // What has arrived meanwhile may be displayed now.
+    this.#host.requestUpdate()
   }
 
   #onKey(event: KeyboardEvent): void {

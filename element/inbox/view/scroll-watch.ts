@@ -1,6 +1,7 @@
 // Watches both ends of the list by IntersectionObserver, whether the list or the page scrolls.
 
 const near = '400px'
+const below = '0px 0px 999999px'
 
 export class ScrollWatch {
   isScrolled = false
@@ -21,14 +22,16 @@ export class ScrollWatch {
     this.#list = list
     const top = list?.firstElementChild
     if (!list || !top) return
-    this.#atTop = new IntersectionObserver((entries) => {
-      // Both as they are now: what an entry says may be older than a move of the page.
+    const onTop: IntersectionObserverCallback = (entries) => {
       const { top: y, width } = top.getBoundingClientRect()
-      const visibleTop = Math.max(0, list.getBoundingClientRect().top)
+      // A browser without `scrollMargin` also reports a top that is below what is visible.
+      const isAbove = y < Math.max(innerHeight / 2, list.getBoundingClientRect().top)
       // A list without a width is not displayed.
-      this.isScrolled = !entries.at(-1)?.isIntersecting && width > 0 && y < visibleTop
+      this.isScrolled = !entries.at(-1)?.isIntersecting && width > 0 && isAbove
       this.#on.top()
-    })
+    }
+    // A top below what is visible counts as visible, so that a jump over it is reported too.
+    this.#atTop = new IntersectionObserver(onTop, { rootMargin: below, scrollMargin: below })
     this.#atTop.observe(top)
     const reporting = new Set<IntersectionObserver>()
     const onEnd: IntersectionObserverCallback = (entries, observer) => {

@@ -1,13 +1,10 @@
 // <account-password>: another password, with the current one. Every other sign-in of the user ends.
 import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
-import { AccountSection, states } from '../account-section.ts'
+import { AccountSection } from '../account-section.ts'
 import { passwordFaultOf } from '../sentences.ts'
 
 export class PasswordSection extends AccountSection {
-  static override properties = states('isShown')
-  declare isShown: boolean
-
   async #send(event: Event): Promise<void> {
     event.preventDefault()
     const current = this.#field('current-password')
@@ -59,8 +56,7 @@ ${(currentFault ?? newFault) ? nothing : this.outcome()}
 ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : nothing}
 <div class="with-eye"><input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"
 aria-describedby="${id}-hint ${id}-fault" aria-invalid=${!!fault}>
-<button type="button" class="eye ${this.isShown ? 'is-open' : ''}" aria-label=${this.texts.password.show} aria-pressed=${!!this.isShown}
-@click=${() => (this.isShown = !this.isShown)}></button></div>
+${this.eye()}</div>
 <p class="fault" id="${id}-fault" role="alert">${fault}</p></div>`
   }
 }

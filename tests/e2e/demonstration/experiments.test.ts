@@ -126,6 +126,13 @@ test('the arrow keys go through the hops: each thing appears when its hop arrive
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
   assert.equal(await arrows(), 4)
+  // Without the focus on the slider, too.
+  await played.go('#with-proof')
+  await played.arrived('with-proof')
+  await played.opened.hasFocus('Ask again, with the proof')
+  const last = Number(await page.getByRole('slider').inputValue())
+  await page.keyboard.press('ArrowLeft')
+  assert.equal(Number(await page.getByRole('slider').inputValue()), last - 1)
 })
 
 test('sign-out: the list of revocations is in the picture of its moment, and for how long the other server accepts the copy', async () => {
@@ -169,6 +176,44 @@ test('the walk continues after an experiment, with a new sign-in', async () => {
   assert.deepEqual(await live.statuses('session'), [200, 401])
   assert.deepEqual(await live.statuses('token'), [200, 200])
   assert.equal(await live.page.getByRole('alert').count(), 0)
+})
+
+test('a step or a run that ends late changes nothing at the place where the reader is by then', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration')
+  walk.opened.expects(/^401 /)
+  const { page } = walk
+  let sent = Promise.withResolvers<void>()
+  await page.route('**/demonstration/{visits,controls/steal}', async (route) => {
+    await sent.promise
+    await route.continue()
+  })
+  await walk.page.locator('#next').click()
+  await walk.go('#experiments')
+  sent.resolve()
+  await page.locator('#next[aria-disabled=false]').waitFor()
+  await page.getByRole('heading', { name: 'Experiments' }).waitFor()
+  await walk.go('#inbox')
+  await walk.arrived('inbox')
+
+  await walk.go('#stolen')
+  await page.locator('.chip').first().waitFor()
+  for (const arrow of await page.locator('.prediction').all())
+    await arrow.locator('label').first().click()
+  sent = Promise.withResolvers()
+  await page.locator('.acts .primary').click()
+  await walk.go('#inbox')
+  await walk.arrived('inbox')
+  sent.resolve()
+  await page.locator('#next[aria-disabled=false]').waitFor()
+  await page.getByRole('button', { name: 'List and mark', pressed: true }).waitFor()
+  assert.deepEqual(await walk.statuses('session'), [200, 204, 204])
+
+  walk.opened.expects(/ POST .*visits$/)
+  await page.route('**/demonstration/visits', (route) => route.abort())
+  await walk.go('#stolen')
+  await page.locator('.acts .primary').click()
+  await page.getByText('What you have seen so far stays here.').waitFor()
+  assert.equal(await page.locator('.measured').count(), 4)
 })
 
 test('a link opens its experiment; without predictions it does not run; each open arrow has two chips, and the run fills the same places', async () => {
@@ -241,7 +286,17 @@ test('the result is three plots of measured values', async () => {
     /the cookie · You sign out · at this server: 0 sec\. the token · You sign out · at this server: 0 sec\. /,
   )
   assert.match(theft, /the token · You sign out · at the other one: 15 min$/)
-  assert.match(cost, /^look-ups: 100\. look-ups: 0\. kilobytes: \d+\. kilobytes: \d+$/)
+  const kilobytes = (['session', 'token'] as const).map((lane) => {
+    const { request, response } = recording.outcomes.stolen?.acts[1]?.[lane][0] ?? assert.fail()
+    const bytes = [request, response].map(({ line, fields, body }) =>
+      [line, ...fields.map(([name, value]) => `${name}: ${value}`), '', body].join('\r\n'),
+    )
+    return Math.round(bytes.join('').length / 10)
+  })
+  assert.equal(
+    cost,
+    `the cookie · look-ups: 100. the token · look-ups: 0. the cookie · kilobytes: ${kilobytes[0]}. the token · kilobytes: ${kilobytes[1]}`,
+  )
   await played.opened.isAccessible('demonstration-result')
 })
 
@@ -261,12 +316,18 @@ test('the life of keys: a second key overlaps, a dropped one ends its tokens, an
 })
 
 test('a static file plays each step and each experiment with the recorded statuses and verdicts, and requests nothing', async () => {
+  {
+    await using german = await pages.open(pathToFileURL(file).href, { language: 'de' })
+    await german.heading('Die Vorführung')
+  }
   await using walk = new WalkPage(await pages.open(pathToFileURL(file).href))
   for (const id of stepIds) {
     await walk.next(id)
     const [, recorded] = recording.walk.find(([one]) => one === id) ?? assert.fail(id)
     for (const lane of ['session', 'token'] as const)
       assert.deepEqual(await walk.statuses(lane), recorded[lane].map(statusOf), `${id} ${lane}`)
+    const lit = await walk.page.locator('.endpoints .lit').count()
+    assert.equal(lit, [1, 2, 2, 5][stepIds.indexOf(id)], `${id}: endpoints used so far`)
   }
   await walk.opened.isAccessible('demonstration-recorded')
   for (const id of experimentIds) {

@@ -37,6 +37,7 @@ let words = 0
 test('one button begins the walk', async () => {
   await walk.page.getByRole('button', { name: 'Start', exact: true }).waitFor()
   assert.equal(await walk.page.locator('#walk').getByRole('button').count(), 1)
+  assert.equal(await walk.page.locator('.drawing').count(), 1)
   words = await wordsOf(walk)
   await walk.opened.isAccessible('demonstration-start')
 })
@@ -270,6 +271,9 @@ test('a pasted token is read in the page, and a cookie is told from it; nothing 
     (await lesson.page.locator('.fields').textContent()) ?? '',
     /sub\s*your user id, no secret\s*Zoë/,
   )
+  const inCookie = `theme=dark; session=${piece({ alg: 'ES256' })}.${piece({ sub: 'Ida' })}.sig`
+  await field.fill(inCookie)
+  await lesson.page.getByText('Signed is not encrypted').waitFor()
   await field.fill('session=019b76da-a800')
   await lesson.page.getByText('This is no signed token.').waitFor()
   assert.equal(lesson.opened.requests.length, before)
@@ -297,6 +301,10 @@ test('the handout has two pages of A4', async () => {
   for (const language of ['en', 'de', 'fr']) {
     await using lesson = await pages.open('/demonstration#class', { language })
     await lesson.page.locator('.handout').waitFor({ state: 'attached' })
+    await lesson.page.evaluate(() => (document.documentElement.dataset.theme = 'dark'))
+    await lesson.page.emulateMedia({ media: 'print' })
+    const ink = await lesson.page.evaluate(() => getComputedStyle(document.body).color)
+    assert.equal(ink, 'rgb(26, 27, 37)', 'paper is light')
     const pdf = await lesson.page.pdf({ width: 210 * unit, height: 297 * unit })
     assert.equal(textOf(pdf).match(/\/Type\s*\/Page\b/g)?.length, 2, language)
   }
@@ -309,6 +317,11 @@ test('"Copy SVG" copies a picture that looks the same without the page', async (
   await walk.lane('session').getByRole('button', { name: 'Copy SVG' }).click()
   await walk.lane('session').getByText('Copied.').waitFor()
   const text = await walk.opened.clipboard()
+  // The copy is for a light document, also in the dark theme.
+  await walk.page.emulateMedia({ colorScheme: 'dark' })
+  await walk.lane('session').getByRole('button', { name: 'Copy SVG' }).click()
+  assert.equal(await walk.opened.clipboard(), text)
+  await walk.page.emulateMedia({ colorScheme: 'light' })
   const parsed = await walk.page.evaluate((svg) => {
     const document_ = new DOMParser().parseFromString(svg, 'image/svg+xml')
     const line = document_.querySelector('path')

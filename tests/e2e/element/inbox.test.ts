@@ -492,6 +492,96 @@ test('a list that moves down while the page loads is not taken for a scrolled on
   await page.getByRole('article', { name: 'Another' }).waitFor()
 })
 
+for (const isPart of [false, true])
+  test(`what arrives is displayed in a list below what is visible, and waits in one that a jump has passed: ${isPart ? 'a part of the page' : 'the page'} scrolls`, async () => {
+    const user = await pages.userWith(1)
+    const page = await pages.open(`<header>Orders</header><main><p></p>${body}<p></p></main>`)
+    await page.getByRole('article', { name: 'Number 1' }).waitFor()
+    const jump = (y: number) =>
+      page.evaluate(
+        async ([part, to]) => {
+          for (const room of document.querySelectorAll('p')) room.style.height = '3000px'
+          const main = document.querySelector('main') as HTMLElement
+          if (part) Object.assign(main.style, { height: '400px', overflow: 'auto' })
+          const scrolled = part ? main : document.documentElement
+          scrolled.scrollTop = to
+          // The element reads the place of the list in the next frame.
+          for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame)
+        },
+        [isPart, y] as const,
+      )
+    await jump(9_999)
+    await jump(0)
+    await service.deliver({ to: user, title: 'Below' })
+    await page.getByRole('article', { name: 'Below' }).waitFor()
+    await jump(9_999)
+    await service.deliver({ to: user, title: 'Passed' })
+    await page.getByRole('button', { name: '1 new' }).waitFor()
+    assert.deepEqual(await titles(page), ['Below', 'Number 1'])
+  })
+
+test('while the pointer is at a button of an item, what arrives waits', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open(body)
+  const item = page.getByRole('article', { name: 'Number 2' })
+  await item.getByRole('button', { name: 'Archive' }).hover()
+  await service.deliver({ to: user, title: 'Late' })
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.deepEqual(await titles(page), ['Number 2', 'Number 1'])
+})
+
+test('while the menu of an item is open, what arrives waits and the menu stays in its place; it closes if the item leaves the list', async () => {
+  const user = await pages.userWith(2)
+  const [id = ''] = await service.deliver({ to: user, title: 'Tea' })
+  const page = await pages.open(body)
+  await page.getByRole('article', { name: 'Tea' }).hover()
+  await page.getByRole('article', { name: 'Tea' }).getByRole('button', { name: 'More' }).click()
+  const menu = page.getByRole('menu')
+  const place = await menu.boundingBox()
+  await service.deliver({ to: user, title: 'Late' })
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  assert.deepEqual(await menu.boundingBox(), place)
+  const headers = await service.signIn(user, 'stateful')
+  await service.request(`/api/notifications/${id}/archive`, { method: 'PATCH', headers })
+  await menu.waitFor({ state: 'hidden' })
+})
+
+test('an offer to undo ends with an act in another element of the page, which an undo would take back', async () => {
+  await pages.userWith(2)
+  const page = await pages.open(body + body)
+  const [one, other] = [0, 1].map((at) => page.locator('carillon-inbox').nth(at))
+  const archive = async (inbox: Locator | undefined, title: string) => {
+    await inbox?.getByRole('article', { name: title }).hover()
+    await inbox
+      ?.getByRole('article', { name: title })
+      .getByRole('button', { name: 'Archive' })
+      .click()
+  }
+  await archive(one, 'Number 2')
+  await one?.getByRole('button', { name: 'Undo' }).waitFor()
+  await archive(other, 'Number 1')
+  await other?.getByRole('button', { name: 'Undo' }).waitFor()
+  assert.equal(await one?.getByRole('button', { name: 'Undo' }).count(), 0)
+})
+
+test('on the way from one item to another, the list stays held', async () => {
+  await pages.userWith(3)
+  const page = await pages.open(body)
+  await articles(page).nth(2).waitFor()
+  await page.locator('carillon-inbox').evaluate((inbox) => {
+    const { source } = inbox as HTMLElementTagNameMap['carillon-inbox']
+    const list = source.list('inbox') as NonNullable<ReturnType<typeof source.list>>
+    const held: boolean[] = []
+    Object.assign(window, { held })
+    list.hold = (isHeld) => void held.push(isHeld)
+  })
+  for (const key of ['j', 'j', 'k']) await page.keyboard.press(key)
+  await hasFocus(page, 'Number 3')
+  assert.deepEqual(await page.evaluate(() => (window as unknown as { held: boolean[] }).held), [
+    true,
+  ])
+})
+
 test('what arrives while the reader has scrolled waits behind a button, and moves nothing', async () => {
   const user = await pages.userWith(15)
   const page = await pages.open(body)

@@ -227,6 +227,14 @@ test('no key is taken while the reader types, and none by a bell whose panel has
   await page.locator('input').pressSequentially('jkeus#z?')
   assert.equal(await page.locator('input').inputValue(), 'jkeus#z?')
   assert.equal(await page.locator('section').getByRole('article').count(), 7)
+  // A dialog of the page is open, and a click on its text has left the focus nowhere.
+  await page.evaluate(() => {
+    const dialog = document.body.appendChild(document.createElement('dialog'))
+    dialog.showModal()
+    ;(document.activeElement as HTMLElement).blur()
+  })
+  await page.keyboard.press('?')
+  assert.equal(await page.getByRole('menuitem').count(), 0)
   await page.close()
   const withBell = await gallery.open({ state: 'bell', width: 880, height: 760 })
   await openBell(withBell)
@@ -257,6 +265,11 @@ test('a second click on the button of a menu closes it, and a click on that of a
   await item('Jonas Weber').getByRole('button', { name: 'More' }).click()
   await becomes(async () => (await more('Jonas Weber').getAttribute('aria-expanded')) ?? '', 'true')
   assert.equal(await more(first).getAttribute('aria-expanded'), 'false')
+  // A click elsewhere closes it, and the next key opens it again.
+  await inbox.getByText('Yesterday', { exact: true }).click()
+  await inbox.getByRole('menu').waitFor({ state: 'hidden' })
+  await item('Jonas Weber').press('.')
+  await inbox.getByRole('menu').waitFor()
   await page.close()
 })
 

@@ -1,6 +1,8 @@
 // The inbox page in a real Chromium: list, categories, languages, the end of a session, and a service that is gone.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { putCategory } from '../../../server/preferences/preferences.store.ts'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { type BrowserPage, BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import { soakTest } from '../../support/soak.ts'
 
@@ -35,6 +37,25 @@ test('the link of a mail brings its notification into focus, and marks it as rea
   await becomes(async () => String(await isRead()), 'true')
 })
 
+test('the link of a mail moves nothing any more once the reader has done something', async () => {
+  const user = await service.user()
+  const [id = ''] = await service.deliver({ to: user, title: 'Invoice 8' })
+  for (let number = 0; number < 21; number++) await service.deliver({ to: user, title: 'Newer' })
+  await using opened = await pages.open(`/inbox#${id}`, { user, height: 400 })
+  const { page } = opened
+  await page.getByRole('article').nth(19).waitFor()
+  await page.keyboard.press('j')
+  await page.mouse.wheel(0, 9_999)
+  await page.getByText('Invoice 8').waitFor()
+  await page
+    .locator('carillon-inbox')
+    .evaluate((inbox: HTMLElementTagNameMap['carillon-inbox']) => {
+      inbox.requestUpdate()
+      return inbox.updateComplete
+    })
+  await opened.hasFocus(/Newer/)
+})
+
 test('a signed-in user reads, filters and marks notifications; new ones arrive without a reload', async () => {
   const user = await userWithMail()
   await using opened = await pages.open('/inbox', { user })
@@ -63,6 +84,27 @@ test('a signed-in user reads, filters and marks notifications; new ones arrive w
   await category.selectOption('All categories')
   await page.getByText('Soup is ready', { exact: true }).waitFor()
   await becomes(async () => opened.path, '/inbox')
+})
+
+test('the choice of a category names each as the list does, in the language of the reader, and has room for a long one', async () => {
+  const user = await service.user()
+  await service.store.write(updateUser, { userId: user.id, locale: 'de' })
+  const label = JSON.stringify({ en: 'Orders', de: 'Bestellungen'.repeat(4) })
+  const declared = {
+    application: '',
+    name: 'declared',
+    label,
+    description: null,
+    mandatory: 0,
+  } as const
+  await service.store.write(putCategory, declared)
+  await service.deliver({ to: user, title: 'Tee', category: 'declared' })
+  await using opened = await pages.open('/inbox', { user, width: 390 })
+  const select = opened.page.getByRole('combobox', { name: 'Kategorie' })
+  const option = select.locator('option', { hasText: 'BestellungenBestellungen' })
+  await option.waitFor({ state: 'attached' })
+  const { x = 0, width = 0 } = (await select.boundingBox()) ?? {}
+  assert.ok(x + width <= 374, `${x + width}`)
 })
 
 soakTest('page and element have the language of the browser, then that of the user', async () => {

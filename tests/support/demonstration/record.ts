@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Recording } from '../../../demonstration/page/recording.ts'
 import { demonstrationTexts } from '../../../demonstration/texts/texts.ts'
 import { bundle } from '../../../element/build.js'
+import { drawing } from '../../../server/pages/drawing.ts'
 import { type BrowserPage, BrowserPages } from '../pages/browser-page.ts'
 import type { TestService } from '../service.ts'
 
@@ -69,7 +70,7 @@ export async function pageOf(recording: Recording): Promise<string> {
 </head>
 <body class="wide">
 <main id="main" tabindex="-1">
-<h1 id="top" tabindex="-1">Session or token</h1>
+${drawing.text}<h1 id="top" tabindex="-1">Session or token</h1>
 <div id="walk"></div>
 </main>
 ${dataOf(recording)}

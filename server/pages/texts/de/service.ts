@@ -176,7 +176,7 @@ export const texts: Texts = (plurals) => ({
     ownPassword: 'Eigenes wählen',
     category: 'Kategorie',
     allCategories: 'Alle Kategorien',
-    settings: 'Einstellungen',
+    settings: 'Mitteilungen',
   },
   firstSteps: {
     title: 'Erste Schritte',
