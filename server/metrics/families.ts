@@ -43,6 +43,18 @@ function byLabel(label: string, values: Readonly<Record<string, number>>): Sampl
   return Object.entries(values).map(([name, value]) => ({ value, labels: { [label]: name } }))
 }
 
+function byTwoLabels(
+  [first, second]: readonly [string, string],
+  values: Readonly<Record<string, Readonly<Record<string, number>>>>,
+): Sample[] {
+  return Object.entries(values).flatMap(([name, inner]) =>
+    byLabel(second, inner).map(({ value, labels }) => ({
+      value,
+      labels: { [first]: name, ...labels },
+    })),
+  )
+}
+
 function timeOf(ms: number | undefined): Sample[] {
   return ms ? one(ms / 1_000) : []
 }
@@ -188,12 +200,7 @@ function ofInboxes({ streamsOpen, drift }: Sources): Family[] {
 function ofSignIns({ now, signingSince }: Sources): Family[] {
   return [
     counter('carillon_sign_ins_total', 'Sign-ins, by method and outcome.', () =>
-      Object.entries(counts.signIns).flatMap(([method, outcomes]) =>
-        byLabel('outcome', outcomes).map(({ value, labels }) => ({
-          value,
-          labels: { method, ...labels },
-        })),
-      ),
+      byTwoLabels(['method', 'outcome'], counts.signIns),
     ),
     counter(
       'carillon_refused_proofs_total',
@@ -223,7 +230,12 @@ function ofUpkeep({ store }: Sources): Family[] {
       'Notifications that background work examined, by reason.',
       () => byLabel('reason', counts.timers),
     ),
-    counter('carillon_mails_total', 'Mails, by outcome.', () => byLabel('outcome', counts.mails)),
+    counter('carillon_timers_total', 'Timers of what is unread, by channel and outcome.', () =>
+      byTwoLabels(['channel', 'outcome'], counts.reminders),
+    ),
+    counter('carillon_outbox_total', 'Attempts to send, by channel and outcome.', () =>
+      byTwoLabels(['channel', 'outcome'], counts.outbox),
+    ),
     gauge('carillon_last_tidy_timestamp_seconds', 'When the hourly work last succeeded.', () =>
       timeOf(counts.tidiedAt),
     ),

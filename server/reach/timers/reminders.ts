@@ -1,4 +1,5 @@
 // Looks every second for due timers, and lets each be decided.
+import { counts } from '../../basics/counts.ts'
 import { newOrderedId } from '../../basics/ids.ts'
 import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
@@ -63,6 +64,7 @@ export class Reminders {
           if (this.#isEnding) return
           const at = now()
           const count = await channels[channel]?.decide({ userId, at, rowId: newOrderedId(at) })
+          counts.reminders[channel][count ? 'queued' : 'nothing']++
           if (count) channels[channel]?.outbox.wake()
         }
       }

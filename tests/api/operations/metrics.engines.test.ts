@@ -4,9 +4,14 @@ import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Durations } from '../../../server/basics/counts.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { examineMetrics } from '../../../server/doctor/configuration.ts'
 import { Drift } from '../../../server/metrics/drift.ts'
+import { addTestMail } from '../../../server/reach/outbox.store.ts'
 import { freePort } from '../../support/network/free-port.ts'
+import { MailServer } from '../../support/network/mail-server.ts'
+import { WebhookReceiver } from '../../support/network/webhook-receiver.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService } from '../../support/service.ts'
 
 type Metrics = Readonly<Record<string, number>>
@@ -76,6 +81,35 @@ test('the metrics count what was done, with labels of closed lists', async (t) =
   )
   assert.ok((after.nodejs_eventloop_lag_seconds ?? -1) >= 0)
   assert.ok(after.carillon_signing_key_age_seconds !== undefined)
+})
+
+test('what leaves, and the timers before it, are counted by channel and outcome', async (t) => {
+  const mails = await MailServer.start()
+  t.after(() => mails.stop())
+  const receiver = await WebhookReceiver.start()
+  t.after(() => receiver.stop())
+  receiver.answer = (_, response) => response.writeHead(500).end()
+  const env = { CARILLON_SMTP_URL: mails.url, CARILLON_OUTBOUND_PRIVATE: 'on' }
+  const { service, url } = await measured(env)
+  t.after(() => service.stop())
+  const before = await read(url)
+  const at = service.now()
+  await service.store.write(addTestMail, { id: newId(at), target: 'ann@example.org', at })
+  const { key } = await service.producerKey(['send', 'users', 'webhooks'], null, 'shop')
+  const proof = { authorization: `Bearer ${key}` }
+  const webhook = { url: receiver.url, events: ['notification.created'] }
+  assert.equal((await service.post('/api/webhooks', webhook, proof)).status, 201)
+  const sent = { recipients: [{ externalId: 'customer' }], title: 'One' }
+  assert.equal((await service.post('/api/notifications', sent, proof)).status, 201)
+  const expected = [
+    'carillon_outbox_total{channel="mail",outcome="sent"}',
+    'carillon_outbox_total{channel="webhook",outcome="failed"}',
+    'carillon_timers_total{channel="webhook",outcome="queued"}',
+  ]
+  await untilSo(async () => {
+    const after = await read(url)
+    return expected.every((name) => (after[name] ?? 0) - (before[name] ?? 0) === 1)
+  })
 })
 
 /** Labels may have any order. */
