@@ -204,7 +204,7 @@ function ofSignIns({ now, signingSince }: Sources): Family[] {
     ),
     counter(
       'carillon_refused_proofs_total',
-      'Requests without a valid proof, by what they presented.',
+      'Requests without a valid proof or without its scope, by what they presented.',
       () => byLabel('reason', counts.refusedProofs),
     ),
     gauge(
