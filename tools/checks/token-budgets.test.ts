@@ -9,8 +9,8 @@ const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_000,
   element: 36_050,
-  pages: 40_300,
-  server: 366_460,
+  pages: 40_240,
+  server: 366_520,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
