@@ -11,10 +11,11 @@ import type { OperatorPage } from './operator.ts'
 const keptMs = 10_000
 
 export function operatorPageOf(config: Config, now: () => number): OperatorPage {
-  const { host, publicUrl } = config
+  const { host, publicUrl, allowedHosts } = config
+  const name = publicUrl === undefined ? host : new URL(publicUrl).hostname
   let examined: { at: number; findings: Promise<Finding[]> } | undefined
   return {
-    needsFactor: !isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname),
+    needsFactor: ![name, ...allowedHosts].every(isLoopback),
     freeBytes: () => freeBytesOf(config.database),
     findings() {
       if (examined === undefined || now() >= examined.at + keptMs)

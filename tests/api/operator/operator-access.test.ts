@@ -202,6 +202,18 @@ test('beyond this machine an operator needs a second factor, and a sign-in from 
   }
 })
 
+test('an operator needs a second factor also if the service has another name beyond this machine (O1)', async () => {
+  const other = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'bell.example.org' } })
+  try {
+    const user = await other.user('boss')
+    await other.store.write(setRole, { userId: user.id, role: 'operator' })
+    const { status } = await other.get('/api/operator/users', await other.signIn(user, 'stateful'))
+    assert.equal(status, 403)
+  } finally {
+    await other.stop()
+  }
+})
+
 test('a link that a key made before does not open the account of an operator (O1)', async () => {
   const dora = await app.user('dora')
   const made = await app.post(
