@@ -46,6 +46,9 @@ test('the metrics count what was done, with labels of closed lists', async (t) =
   await service.get('/no/such/route')
   const [first = ''] = await service.deliver({ to: ann, title: 'One' })
   await service.deliver({ to: ann, title: 'Two' })
+  const sender = { authorization: `Bearer ${(await service.producerKey()).key}` }
+  const toNobody = { recipients: [{ username: 'nobody' }], title: 'Three' }
+  assert.equal((await service.post('/api/notifications', toNobody, sender)).status, 422)
   await service.patch(`/api/notifications/${first}/read`, proof)
   await service.post('/api/notifications/read-all', undefined, proof)
   await service.post('/api/notifications/undo', undefined, proof)
@@ -60,10 +63,12 @@ test('the metrics count what was done, with labels of closed lists', async (t) =
     'carillon_http_requests_total{route="none",method="any",status="4xx"}': 1,
     'carillon_http_requests_total{route="/api/notifications",method="GET",status="4xx"}': 2,
     'carillon_http_requests_total{route="/api/notifications",method="GET",status="2xx"}': 1,
-    'carillon_http_request_duration_seconds_count{route="/api/notifications",method="POST"}': 2,
-    'carillon_http_request_duration_seconds_bucket{le="+Inf",route="/api/notifications",method="POST"}': 2,
+    'carillon_http_request_duration_seconds_count{route="/api/notifications",method="POST"}': 3,
+    'carillon_http_request_duration_seconds_bucket{le="+Inf",route="/api/notifications",method="POST"}': 3,
     'carillon_deliveries_total{outcome="delivered"}': 2,
+    'carillon_deliveries_total{outcome="refused"}': 1,
     'carillon_delivery_recipients_total{outcome="delivered"}': 2,
+    'carillon_delivery_recipients_total{outcome="unknown_recipient"}': 1,
     'carillon_inbox_acts_total{act="read"}': 1,
     'carillon_inbox_acts_total{act="read-all"}': 1,
     'carillon_inbox_acts_total{act="undo"}': 1,
