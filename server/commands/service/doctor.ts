@@ -22,6 +22,7 @@ import { examineSecret } from '../../doctor/secret.ts'
 import { examineDatabase } from '../../doctor/store/database.ts'
 import { type Examined, unread } from '../../doctor/store/findings.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../../start/database-file.ts'
+import { pageSettings, refuseWithoutPasskeys } from '../../start/site.ts'
 import type { Database } from '../../store/database.ts'
 import { probeToken } from '../../tokens/key-material.ts'
 import { secretsIn } from '../../tokens/sealing-secret.ts'
@@ -58,6 +59,7 @@ async function doctor(
     ? [
         ...examineSettings(config, databaseTls(config, process.env)),
         ...examineOpenFiles(config.streams, openFiles()),
+        ...examineStart(config),
       ]
     : settingFaults(faults)
   const metrics = config && directUrl({ host: config.metricsHost, port: config.metricsPort ?? 0 })
@@ -87,6 +89,22 @@ async function doctor(
     verdict(all),
   ])
   process.exitCode = hasFault ? 1 : 0
+}
+
+/** Each setting is valid, but not beside another one or a file. */
+function examineStart(config: Config): Finding[] {
+  const checks = [
+    ['second factor', refuseWithoutPasskeys, 'a CARILLON_PUBLIC_URL with a host name and https'],
+    ['logo', pageSettings, 'correct CARILLON_LOGO'],
+  ] as const
+  return checks.flatMap(([check, refuse, change]) => {
+    try {
+      refuse(config)
+      return []
+    } catch (error) {
+      return [faultOf(check, error, change)]
+    }
+  })
 }
 
 /** If `serve` refuses the network, doctor must not send the password over it. */

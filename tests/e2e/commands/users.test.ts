@@ -41,7 +41,8 @@ test('a user without a name is added by external id, gets a name, and is disable
     [id, null, 'Kim Park', 'de-CH', 'kim@example.org'],
   )
   assert.match(listed.createdAt, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/)
-  const fields = 'createdAt disabled displayName email emailVerified externalId id locale role username'
+  const fields =
+    'createdAt disabled displayName email emailVerified externalId id locale role username'
   assert.equal(Object.keys(listed).toSorted().join(' '), fields)
   assert.deepEqual(await user('rename', '--external-id', 'customer/42', 'Kim'), {
     id,
