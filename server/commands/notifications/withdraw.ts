@@ -8,7 +8,7 @@ import { withdrawByKey } from '../../delivery/by-key.ts'
 import { findSent, type Sent, withdrawSent } from '../../delivery/withdraw.store.ts'
 import { maxAtOnce } from '../../inbox/retention.store.ts'
 import { onStore, type Place, withSettings } from '../settings.ts'
-import { type Output, print, readApplication, WrongUse } from '../terminal/output.ts'
+import { counted, type Output, print, readApplication, WrongUse } from '../terminal/output.ts'
 import { type PastTime, pastTime } from '../terminal/past-time.ts'
 import { confirm } from '../terminal/prompts.ts'
 
@@ -75,9 +75,9 @@ async function withdraw(place: Place, delivery: string | undefined, options: Opt
     notifications: all.length,
     users: new Set(all.map(({ user }) => user)).size,
   }
-  const counted = `${found.notifications} notifications of ${found.users} users`
-  if (options.dryRun) return print(options, found, () => `${counted} would be withdrawn`)
-  await confirm(`Withdraw ${counted}?`, options)
+  const what = `${found.notifications} notifications of ${found.users} users`
+  if (options.dryRun) return print(options, found, () => `${what} would be withdrawn`)
+  await confirm(`Withdraw ${what}?`, options)
   const detail = { delivery, producer: options.producer, ...found }
   const { audit } = recorded(place, { event: 'notifications-withdrawn', detail })
   await store.write(record, audit)
@@ -89,7 +89,7 @@ async function withdraw(place: Place, delivery: string | undefined, options: Opt
     }
     left = await store.read(findSent, sent, maxCounted)
   }
-  print(options, found, () => `Withdrew ${counted}`)
+  print(options, found, () => `Withdrew ${what}`)
 }
 
 /** As the page /operator does. */
@@ -100,7 +100,7 @@ async function withdrawKeyed(place: Place, delivery: string | undefined, options
   const keyed = { key, application }
   const { inboxes } = await store.read(inboxesOf, keyed)
   if (inboxes === 0) throw notFound('No inbox has a notification with this key')
-  const found = `the notifications of ${inboxes} inboxes`
+  const found = counted(inboxes, 'notification')
   if (options.dryRun) return print(options, { inboxes }, () => `${found} would be withdrawn`)
   await confirm(`Withdraw ${found}?`, options)
   const withdrawn = await withdrawByKey({ store, wall: now, imageHosts: [] }, keyed, place)
