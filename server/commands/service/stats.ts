@@ -32,7 +32,7 @@ async function statsOf({ store, config, now }: Place) {
   const month = await seriesOf(store, 'month', now())
   const freeBytes = freeBytesOf(config.database)
   const { kibPerDay, fullAt } = growthOf(month, { now: now(), freeBytes })
-  const { findings } = await examineDatabase(config.database, now)
+  const { findings } = await examineDatabase(config.database, now, 'quick')
   const largest = await store.read(largestInboxes)
   const streams = await store.read(mostStreams, now())
   const names = await namesOf(
