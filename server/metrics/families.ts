@@ -43,14 +43,14 @@ function byLabel(label: string, values: Readonly<Record<string, number>>): Sampl
   return Object.entries(values).map(([name, value]) => ({ value, labels: { [label]: name } }))
 }
 
-function byTwoLabels(
-  [first, second]: readonly [string, string],
+function byOutcome(
+  label: string,
   values: Readonly<Record<string, Readonly<Record<string, number>>>>,
 ): Sample[] {
-  return Object.entries(values).flatMap(([name, inner]) =>
-    byLabel(second, inner).map(({ value, labels }) => ({
-      value,
-      labels: { [first]: name, ...labels },
+  return Object.entries(values).flatMap(([name, outcomes]) =>
+    byLabel('outcome', outcomes).map((sample) => ({
+      ...sample,
+      labels: { [label]: name, ...sample.labels },
     })),
   )
 }
@@ -200,7 +200,7 @@ function ofInboxes({ streamsOpen, drift }: Sources): Family[] {
 function ofSignIns({ now, signingSince }: Sources): Family[] {
   return [
     counter('carillon_sign_ins_total', 'Sign-ins, by method and outcome.', () =>
-      byTwoLabels(['method', 'outcome'], counts.signIns),
+      byOutcome('method', counts.signIns),
     ),
     counter(
       'carillon_refused_proofs_total',
@@ -231,10 +231,10 @@ function ofUpkeep({ store }: Sources): Family[] {
       () => byLabel('reason', counts.timers),
     ),
     counter('carillon_timers_total', 'Timers of what is unread, by channel and outcome.', () =>
-      byTwoLabels(['channel', 'outcome'], counts.reminders),
+      byOutcome('channel', counts.reminders),
     ),
     counter('carillon_outbox_total', 'Attempts to send, by channel and outcome.', () =>
-      byTwoLabels(['channel', 'outcome'], counts.outbox),
+      byOutcome('channel', counts.outbox),
     ),
     gauge('carillon_last_tidy_timestamp_seconds', 'When the hourly work last succeeded.', () =>
       timeOf(counts.tidiedAt),
