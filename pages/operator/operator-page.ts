@@ -16,35 +16,24 @@ import { OutboxView } from './outbox-view.ts'
 import { OperatorStrip } from './strip.ts'
 import { PersonView, UsersView } from './users-view.ts'
 
-const elements = {
-  'confirm-dialog': ConfirmDialog,
-  'operator-strip': OperatorStrip,
-  'operator-brush': OperatorBrush,
-  'operator-now': NowView,
-  'operator-users': UsersView,
-  'operator-person': PersonView,
-  'operator-attacks': AttacksView,
-  'operator-audit': AuditView,
-  'operator-keys': KeysView,
-  'operator-deliveries': DeliveriesView,
-  'operator-outbox': OutboxView,
-}
-for (const [name, element] of Object.entries(elements)) customElements.define(name, element)
-
-const container = document.getElementById('operator')
-const { root = '', pages = '' } = container?.dataset ?? {}
-
 const views = {
-  now: () => new NowView(),
-  users: (argument: string) => (argument === '' ? new UsersView() : new PersonView()),
-  keys: () => new KeysView(),
-  deliveries: () => new DeliveriesView(),
-  outbox: () => new OutboxView(),
-  attacks: () => new AttacksView(),
-  audit: () => new AuditView(),
+  now: NowView,
+  users: UsersView,
+  keys: KeysView,
+  deliveries: DeliveriesView,
+  outbox: OutboxView,
+  attacks: AttacksView,
+  audit: AuditView,
 }
 type Name = keyof typeof views
 const names = Object.keys(views) as Name[]
+const elements = { ...views, person: PersonView, strip: OperatorStrip, brush: OperatorBrush }
+for (const [name, element] of Object.entries(elements))
+  customElements.define(`operator-${name}`, element)
+customElements.define('confirm-dialog', ConfirmDialog)
+
+const container = document.getElementById('operator')
+const { root = '', pages = '' } = container?.dataset ?? {}
 
 class OperatorFrame extends PageFrame {
   static override properties = states('account', 'failure', 'name')
@@ -91,7 +80,8 @@ class OperatorFrame extends PageFrame {
     // "Skip to the content" has an anchor of its own.
     if (isMoved && !names.includes(wanted as Name)) return
     this.name = names.find((name) => name === wanted) ?? 'now'
-    this.#view = views[this.name](argument)
+    const isPerson = this.name === 'users' && argument !== ''
+    this.#view = new (isPerson ? PersonView : views[this.name])()
     if (this.account) this.account = { ...this.account, argument }
     if (isMoved) void this.updateComplete.then(() => this.querySelector('h2')?.focus())
   }

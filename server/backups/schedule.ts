@@ -131,11 +131,11 @@ export function lastDue(at: number, atMs: number): number {
   return Math.floor((at - atMs) / dayMs) * dayMs + atMs
 }
 
-/** The first line of the command's standard error, which has no secret. */
+/** What the command said last, after warnings; it has no secret. */
 function failureOf(error: unknown): string {
   const { stderr = '' } = error as { stderr?: string }
-  const [line = ''] = stderr.split('\n')
-  return line.replace(/^carillon: /, '') || messageOf(error)
+  const [said] = [...stderr.matchAll(/^carillon: (.+)/gm)].slice(-1)
+  return said?.[1] ?? messageOf(error)
 }
 
 /** Undefined if backups can be made there. */

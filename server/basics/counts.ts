@@ -4,6 +4,8 @@ function zeros<const Name extends string>(...names: readonly Name[]): Record<Nam
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 }
 
+const outcomesOfSending = () => zeros('sent', 'failed', 'given_up')
+const outcomesOfTimer = () => zeros('queued', 'nothing')
 const outcomesOfSignIn = () => zeros('accepted', 'refused', 'delayed', 'factor_required')
 
 export const counts = {
@@ -43,10 +45,32 @@ export const counts = {
   ),
   bulkSteps: 0,
   timers: zeros('due', 'old', 'excess', 'failed'),
-  mails: zeros('sent', 'failed'),
+  /** By channel. `failed`: it is sent again. */
+  outbox: { mail: outcomesOfSending(), push: outcomesOfSending(), webhook: outcomesOfSending() },
+  /** By channel, timers of what is unread. `nothing`: no reason was left. */
+  reminders: {
+    mail: outcomesOfTimer(),
+    push: outcomesOfTimer(),
+    unread: outcomesOfTimer(),
+    webhook: outcomesOfTimer(),
+  },
   streams: zeros('opened', 'refused'),
   streamEvents: 0,
   tidiedAt: 0,
+}
+
+export async function countSending<Result>(
+  channel: keyof typeof counts.outbox,
+  sending: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await sending
+    counts.outbox[channel].sent++
+    return result
+  } catch (error) {
+    counts.outbox[channel].failed++
+    throw error
+  }
 }
 
 /** In seconds. */

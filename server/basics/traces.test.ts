@@ -14,6 +14,7 @@ test('a valid traceparent names the trace of its request, and an invalid one is 
     `00-${id}-0000000000000000-01`,
     `00-${id.toUpperCase()}-00f067aa0ba902b7-01`,
     `00-${id}-00f067aa0ba902b7-01, 00-${id}-00f067aa0ba902b7-01`,
+    `00-${id}-00f067aa0ba902b7-01-more`,
     `00-${id}`,
     undefined,
   ]

@@ -2,9 +2,9 @@
 import { BoundedCache } from './bounded-cache.ts'
 
 const maxTraces = 10_000
-/** Later versions may append parts. */
+/** Versions after 00 may append parts. */
 const traceparent =
-  /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
+  /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|(?<!^00.{53})-)/
 
 const traces = new BoundedCache<string>(maxTraces)
 

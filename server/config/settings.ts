@@ -155,7 +155,11 @@ const table = {
   ],
   CARILLON_SECOND_FACTOR: [
     'Whether users need a second factor: `optional`, `required`, or `passkey` for a passkey; docs/sign-in/second-factors.md says what happens to sign-ins without one.',
-    { default: 'optional', read: oneOf(['optional', 'required', 'passkey']) },
+    {
+      default: 'optional',
+      commands: 'serve doctor',
+      read: oneOf(['optional', 'required', 'passkey']),
+    },
   ],
   CARILLON_SECOND_FACTOR_GRACE: [
     'How long users can sign in without it after the first start with that setting, and new users after they were added.',
@@ -191,7 +195,7 @@ const table = {
   ],
   CARILLON_LOGO: [
     'The picture beside the name, and the icon of the pages: a file that ends with `.svg` or `.png`, at most 256 KiB.',
-    { absent: 'the bell of Carillon', read: values.readLogo },
+    { absent: 'the bell of Carillon', commands: 'serve doctor', read: values.readLogo },
   ],
   CARILLON_ACCENT: [
     'The accent colour of the pages, such as `#0a7d4f`. Where text in it would be hard to read, the pages use a darker or a lighter shade of it.',

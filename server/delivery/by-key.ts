@@ -1,3 +1,5 @@
+import { record } from '../audit/audit.store.ts'
+import { recorded, type Source } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import type { Store } from '../store/store.ts'
@@ -40,4 +42,18 @@ export async function changeByKey(
     await store.write(continueKeyChange, { key, application })
   }
   return { inboxes, isDone: true }
+}
+
+/** An operator withdraws them. */
+export async function withdrawByKey(
+  byKey: ByKey,
+  keyed: Pick<KeyChange, 'key' | 'application'>,
+  acting: { source?: Source; now: () => number },
+): Promise<{ inboxes: number; isDone: boolean }> {
+  const change = { ...keyed, kind: 'delete', given: null, producerId: 'carillon' } as const
+  const withdrawn = await changeByKey(byKey, change)
+  const detail = { ...keyed, inboxes: withdrawn.inboxes }
+  const { audit } = recorded(acting, { event: 'notifications-withdrawn', detail })
+  await byKey.store.write(record, audit)
+  return withdrawn
 }

@@ -172,7 +172,10 @@ export class Deliveries {
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
       })
-    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, sender)
+    if ('unknown' in outcome) {
+      counts.recipients.unknown_recipient += outcome.unknown.length
+      throw this.#unknownRecipientsError(request, outcome, sender)
+    }
     return outcome
   }
 

@@ -89,8 +89,9 @@ export const restricted = guard(
   ['Unauthorized', 'FORBIDDEN'],
   async (proofs: Proofs, request) => {
     const subject = await admitUnscoped(proofs, request)
-    if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
-    return subject
+    if (subject !== null) return subject
+    const { refusal } = refusedProof(request, 'user')
+    throw new CarillonError('Unauthorized', 'Unauthorized', { refusal })
   },
 )
 const keeping = (base: Guard<Proofs, Subject>) =>

@@ -9,6 +9,7 @@ const proofs = {
   user: 'the token of a user as `Authorization: Bearer ...`, or the session cookie',
   token: 'the token of a sign-in as `Authorization: Bearer ...`',
   producer: 'a producer key (carillon key add) as `Authorization: Bearer crl_...`',
+  operator: 'the cookie of a session, and no token or key',
 }
 const secretForm = /\b(?:crl_|eyJ)/
 const sessionCookie = /\bcarillon=/
@@ -17,7 +18,7 @@ type Found = [field: string, reason: string, refusal?: ProofRefusal]
 
 export function refusedProof(request: FastifyRequest, proof: keyof typeof proofs): CarillonError {
   const [field, reason, refusal] = inAuthorization(request, proof) ?? elsewhere(request, proof)
-  counts.refusedProofs[refusal ?? 'missing']++
+  if (refusal === undefined) counts.refusedProofs.missing++
   return notAuthenticated(
     [{ field, reason: `${reason}: this route takes ${proofs[proof]}` }],
     refusal,
@@ -33,7 +34,8 @@ function inAuthorization({ raw }: FastifyRequest, proof: keyof typeof proofs): F
     return ['Authorization', 'is not `Bearer`, a blank and one token or key', 'not-well-formed']
   const isKey = presented.startsWith('crl_')
   const has = isKey ? 'has a producer key' : 'has a token'
-  if (isKey !== (proof === 'producer')) return ['Authorization', has, 'other-kind']
+  if (proof === 'operator' || isKey !== (proof === 'producer'))
+    return ['Authorization', has, 'other-kind']
   const refusal = isKey ? 'key-not-valid' : 'token-not-valid'
   return ['Authorization', `${has} that is unknown, expired or revoked`, refusal]
 }
@@ -52,7 +54,7 @@ function elsewhere({ raw, query }: FastifyRequest, proof: keyof typeof proofs): 
       return [name, 'is not read and has a token or key', 'in-another-field']
   if (cookie.includes('crl_')) return ['Cookie', 'has a producer key', 'in-another-field']
   if (!sessionCookie.test(cookie)) return ['Authorization', 'is missing']
-  if (proof === 'user')
+  if (proof === 'user' || proof === 'operator')
     return ['Cookie', 'has a session that has ended or is unknown', 'session-ended']
   return ['Cookie', 'has a session', 'other-kind']
 }

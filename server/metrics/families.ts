@@ -43,6 +43,18 @@ function byLabel(label: string, values: Readonly<Record<string, number>>): Sampl
   return Object.entries(values).map(([name, value]) => ({ value, labels: { [label]: name } }))
 }
 
+function byOutcome(
+  label: string,
+  values: Readonly<Record<string, Readonly<Record<string, number>>>>,
+): Sample[] {
+  return Object.entries(values).flatMap(([name, outcomes]) =>
+    byLabel('outcome', outcomes).map((sample) => ({
+      ...sample,
+      labels: { [label]: name, ...sample.labels },
+    })),
+  )
+}
+
 function timeOf(ms: number | undefined): Sample[] {
   return ms ? one(ms / 1_000) : []
 }
@@ -188,16 +200,11 @@ function ofInboxes({ streamsOpen, drift }: Sources): Family[] {
 function ofSignIns({ now, signingSince }: Sources): Family[] {
   return [
     counter('carillon_sign_ins_total', 'Sign-ins, by method and outcome.', () =>
-      Object.entries(counts.signIns).flatMap(([method, outcomes]) =>
-        byLabel('outcome', outcomes).map(({ value, labels }) => ({
-          value,
-          labels: { method, ...labels },
-        })),
-      ),
+      byOutcome('method', counts.signIns),
     ),
     counter(
       'carillon_refused_proofs_total',
-      'Requests without a valid proof, by what they presented.',
+      'Requests without a valid proof or without its scope, by what they presented.',
       () => byLabel('reason', counts.refusedProofs),
     ),
     gauge(
@@ -223,7 +230,12 @@ function ofUpkeep({ store }: Sources): Family[] {
       'Notifications that background work examined, by reason.',
       () => byLabel('reason', counts.timers),
     ),
-    counter('carillon_mails_total', 'Mails, by outcome.', () => byLabel('outcome', counts.mails)),
+    counter('carillon_timers_total', 'Timers of what is unread, by channel and outcome.', () =>
+      byOutcome('channel', counts.reminders),
+    ),
+    counter('carillon_outbox_total', 'Attempts to send, by channel and outcome.', () =>
+      byOutcome('channel', counts.outbox),
+    ),
     gauge('carillon_last_tidy_timestamp_seconds', 'When the hourly work last succeeded.', () =>
       timeOf(counts.tidiedAt),
     ),

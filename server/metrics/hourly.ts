@@ -84,7 +84,7 @@ async function gaugesOf({ store, streamsOpen, hashesWaiting }: Sources): Promise
 }
 
 function totalsOf({ requests }: Sources): Numbers {
-  const { signIns, deliveries, recipients, timers, mails, streams } = counts
+  const { signIns, deliveries, recipients, timers, outbox, streams } = counts
   const signInsThat = (outcome: keyof typeof signIns.password) =>
     sumOf(Object.values(signIns).map((outcomes) => outcomes[outcome]))
   return {
@@ -103,8 +103,8 @@ function totalsOf({ requests }: Sources): Numbers {
     'streams-opened': streams.opened,
     'stream-events': counts.streamEvents,
     timers: timers.due + timers.old + timers.excess,
-    'mails-sent': mails.sent,
-    'mails-failed': mails.failed,
+    'mails-sent': outbox.mail.sent,
+    'mails-failed': outbox.mail.failed,
     ...(requests && ofRequests(requests)),
   }
 }

@@ -32,7 +32,9 @@ export function countIn({ numbers }: Point, name: string): number {
 
 /** Null if the service did not run. */
 export function gaugeIn({ numbers }: Point, name: string): number | null {
-  return numbers.get(name)?.max ?? null
+  if (numbers.size === 0) return null
+  // A gauge of 0 is not stored.
+  return numbers.get(name)?.max ?? 0
 }
 
 /** Free bytes of a SQLite database's disk; null on a server, whose disk is unknown. */
@@ -55,7 +57,7 @@ export function growthOf(
 ): Growth {
   const sizes = month.flatMap((point, day) => {
     const mib = gaugeIn(point, 'database-mib')
-    return mib === null ? [] : [{ day, kib: 1024 * mib }]
+    return mib ? [{ day, kib: 1024 * mib }] : []
   })
   if (sizes.length < 2) return { kibPerDay: null, fullAt: null }
   const meanDay = meanOf(sizes.map(({ day }) => day))

@@ -2,9 +2,9 @@
 import { invalidField, messageOf } from '../basics/errors.ts'
 import { applicationForm, isApplication } from '../config/values.ts'
 import { sendData } from '../http/response/send.ts'
-import { formatRate, readRate } from '../producers/key-rates.ts'
-import { ProducerKeys } from '../producers/producer-key.ts'
-import { type KeyRate, listProducers, type Producer } from '../producers/producers.store.ts'
+import { readRate } from '../producers/key-rates.ts'
+import { displayedKey, ProducerKeys } from '../producers/producer-key.ts'
+import { type KeyRate, listProducers } from '../producers/producers.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
 
@@ -14,7 +14,7 @@ export const list = forOperator({
   summary: 'The producer keys with their last use, without their secrets',
   responses: { 200: shapes.KeysResponse },
   async handle({ store }: OperatorNeeds, _, reply) {
-    return sendVisible(reply, { items: (await store.read(listProducers)).map(display) })
+    return sendVisible(reply, { items: (await store.read(listProducers)).map(displayedKey) })
   },
 })
 
@@ -60,8 +60,4 @@ function rateIn(text: string): KeyRate {
   } catch (error) {
     throw invalidField('rate', messageOf(error))
   }
-}
-
-function display({ secretHash: _, previousSecretHash: __, application, rate, ...key }: Producer) {
-  return { ...key, application: application || null, rate: rate && formatRate(rate) }
 }

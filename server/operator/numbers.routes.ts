@@ -53,7 +53,8 @@ function rowOf(point: Point) {
     timers: countIn(point, 'timers'),
     outbox: gaugeIn(point, 'outbox-waiting'),
     databaseMib: gaugeIn(point, 'database-mib'),
-    logMib: gaugeIn(point, 'log-mib'),
+    // PostgreSQL has none.
+    logMib: point.numbers.get('log-mib')?.max ?? null,
   }
 }
 

@@ -4,15 +4,10 @@ import { record } from '../audit/audit.store.ts'
 import { type Facts, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { escapeControls } from '../basics/control-characters.ts'
-import {
-  CarillonError,
-  forbidden,
-  noSuchRoute,
-  notAuthenticated,
-  setupOnly,
-} from '../basics/errors.ts'
+import { CarillonError, forbidden, noSuchRoute, setupOnly } from '../basics/errors.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { factorsOf } from '../factors/factors.store.ts'
+import { refusedProof } from '../guards/refused-proof.ts'
 import { type Guard, type GuardedRequest, operationFor, type Subject } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
@@ -65,11 +60,7 @@ async function admitOperator(needs: GuardNeeds, request: FastifyRequest): Promis
   const { authorization, cookie } = request.raw.headers
   const secret = authorization === undefined ? sessionSecret(cookie, site.cookie.name) : null
   const subject = secret === null ? null : await sessions.verify(secret)
-  if (subject === null) {
-    const reason =
-      'has no session that is valid: this route takes the cookie of a session, and no token or key'
-    throw notAuthenticated([{ field: 'Cookie', reason }])
-  }
+  if (subject === null) throw refusedProof(request, 'operator')
   if (subject.scope !== undefined) throw setupOnly()
   if (comesFromOtherSite(request, []))
     throw forbidden(

@@ -1,21 +1,16 @@
 import { notFound } from '../basics/errors.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
-import { firstIdAt, madeAt } from '../basics/ids.ts'
 import { inboxesOf } from '../delivery/by-key.store.ts'
-import { type ByKey, changeByKey } from '../delivery/by-key.ts'
+import { type ByKey, withdrawByKey } from '../delivery/by-key.ts'
 import {
   type Explained,
   explainNotification,
   isMutedOnArrival,
 } from '../inbox/examined/explain.store.ts'
-import type { Store } from '../store/store.ts'
 import { namesOf } from '../users/display-user.ts'
+import { heardByAge, heardSince } from './heard.ts'
 import * as shapes from './operator.schemas.ts'
-import { forOperator, type OperatorNeeds, recordAct, sendVisible } from './operator.ts'
-import { countByKey, type HeardRow, heardBetween, ownerOf } from './sent.store.ts'
-
-const maxHeard = 10_000
-const heardMs = 30 * 24 * 3_600_000
+import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
+import { countByKey, ownerOf } from './sent.store.ts'
 
 export const explain = forOperator({
   summary: 'What happened to one notification: sent, seen, read, archived, snoozed, muted, removed',
@@ -57,10 +52,7 @@ export const withdraw = forOperator({
   responses: { 200: shapes.WithdrawnResponse },
   async handle(needs: OperatorNeeds & { byKey: ByKey }, request, reply) {
     const keyed = { key: request.params.key, application: request.query.application ?? '' }
-    const change = { ...keyed, kind: 'delete', given: null, producerId: 'carillon' } as const
-    const withdrawn = await changeByKey(needs.byKey, change)
-    const detail = { ...keyed, inboxes: withdrawn.inboxes }
-    await recordAct(needs, request, { event: 'notifications-withdrawn', detail })
+    const withdrawn = await withdrawByKey(needs.byKey, keyed, usersOf(needs, request))
     return sendVisible(reply, withdrawn)
   },
 })
@@ -71,56 +63,9 @@ export const heard = forOperator({
   responses: { 200: shapes.HeardResponse },
   async handle({ store, users }: OperatorNeeds, _, reply) {
     const now = users.now()
-    const from = firstIdAt(now - heardMs)
-    const rows: HeardRow[] = []
-    let before = 'g'
-    let examined = 0
-    while (examined < maxHeard) {
-      const { rows: some, last } = await store.read(heardBetween, { from, before })
-      if (last === null) break
-      rows.push(...some)
-      examined = rows.reduce((sum, row) => sum + row.delivered, 0)
-      before = last
-      await yieldToEventLoop()
-    }
-    const since = examined === 0 ? null : madeAt(before)
-    const items = summed(rows, ['producer', 'category'])
-    return sendVisible(reply, { since, examined, items, ages: await byAge(store, now) })
+    return sendVisible(reply, {
+      ...(await heardSince(store, now)),
+      ages: await heardByAge(store, now),
+    })
   },
 })
-
-/** Seconds: the ends of sampled spans, about equal on a logarithmic axis. */
-const ages = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 28_800, 86_400, 259_200, 604_800, 2_592_000]
-const maxCategories = 8
-
-async function byAge(store: Store, now: number) {
-  const rows: (HeardRow & { age: number })[] = []
-  let before = firstIdAt(now)
-  for (const age of ages) {
-    const from = firstIdAt(now - age * 1_000)
-    const read = await store.read(heardBetween, { from, before })
-    rows.push(...summed(read.rows, ['category']).map((row) => ({ ...row, age })))
-    before = from
-    await yieldToEventLoop()
-  }
-  return summed(rows, ['category'])
-    .slice(0, maxCategories)
-    .flatMap(({ category }) => rows.filter((row) => row.category === category))
-    .map(({ producer: _, ...row }) => row)
-}
-
-function summed(
-  rows: readonly HeardRow[],
-  names: readonly ('producer' | 'category')[],
-): HeardRow[] {
-  const all = new Map<string, HeardRow>()
-  for (const row of rows) {
-    const key = JSON.stringify(names.map((name) => row[name]))
-    const sum = all.get(key)
-    if (sum === undefined) all.set(key, { ...row })
-    else
-      for (const name of ['delivered', 'seen', 'read', 'archived', 'muted'] as const)
-        sum[name] += row[name]
-  }
-  return [...all.values()].toSorted((one, other) => other.delivered - one.delivered)
-}

@@ -129,6 +129,12 @@ export class ProducerKeys {
   }
 }
 
+/** Without secrets. */
+export function displayedKey(producer: Producer) {
+  const { secretHash: _, previousSecretHash: __, application, rate, ...key } = producer
+  return { ...key, application: application || null, rate: rate && formatRate(rate) }
+}
+
 type PresentedKey = { id: string; secretHash: string }
 
 function parseKey(key: string): PresentedKey | null {

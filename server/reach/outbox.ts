@@ -2,6 +2,7 @@
 // Content is read when a row is sent. Failed rows wait, each time twice as long, for a day at most.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { withoutControls } from '../basics/control-characters.ts'
+import { counts } from '../basics/counts.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
@@ -263,6 +264,7 @@ export class Outbox {
     // A webhook can have thousands: one entry tells of it (webhook-disabled).
     const audit = channel === 'webhook' ? [] : [this.#told(row, why)]
     await store.write(stored.removeFromOutbox, { ...row, audit })
+    counts.outbox[channel].given_up++
     await this.#kinds.get(row.kind)?.givenUp?.(row, why.isRefused)
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { notAuthenticated } from '../basics/errors.ts'
 import { isIdShaped } from '../basics/ids.ts'
 import type { AddressRanges } from '../basics/ip-addresses.ts'
+import { refusedProof } from '../guards/refused-proof.ts'
 import { forVisitor } from '../http/operation.ts'
 import { comesFromTrustedProxy } from '../http/request/address.ts'
 import { acceptsHtml } from '../http/response/send.ts'
@@ -29,7 +29,7 @@ export const verify = forVisitor({
     const location = signInAddress(dependencies, url)
     if (!isAuthRequest && acceptsHtml(request)) return reply.redirect(location, 302)
     if (isAuthRequest) reply.header('location', location)
-    throw notAuthenticated()
+    throw refusedProof(request, 'user')
   },
 })
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { counts } from '../basics/counts.ts'
+import { countSending } from '../basics/counts.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
@@ -35,15 +35,7 @@ export function mailerOf(
     return { name: name || pagesName, address }
   }
   const send = mailer({ server, sender, needsTls })
-  return async (mail) => {
-    try {
-      await send(mail)
-      counts.mails.sent++
-    } catch (error) {
-      counts.mails.failed++
-      throw error
-    }
-  }
+  return (mail) => countSending('mail', send(mail))
 }
 
 function addressAt(publicUrl: string): string {

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { countSending } from '../basics/counts.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
@@ -217,7 +218,7 @@ export class Webhooks {
         'content-length': `${Buffer.byteLength(body)}`,
         'user-agent': `Carillon/${version}`,
       }
-      status = await post({ url: webhook.url ?? '', headers, body })
+      status = await countSending('webhook', post({ url: webhook.url ?? '', headers, body }))
     } catch (error) {
       this.#pause(webhook.id)
       await this.#note(webhook, error instanceof NotAccepted ? error.message : 'failed', false)

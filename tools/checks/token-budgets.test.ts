@@ -9,8 +9,8 @@ const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_430,
   element: 36_430,
-  pages: 40_535,
-  server: 366_685,
+  pages: 40_500,
+  server: 367_850,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

@@ -68,31 +68,20 @@ async function listBackups(options: Options, command: Command): Promise<void> {
   })
 }
 
-/** `problem`: for a file that is no backup. */
+/** The newest first. `problem`: for a file that is no backup. */
 export async function backupsIn(folder: string) {
   const { headerOf } = await import('../../store/transfer/backup.ts')
   const names = readFolder(folder).filter((name) => name.endsWith('.gz'))
-  const files = names
-    .toSorted()
-    .reverse()
-    .map(async (name) => {
-      const path = join(folder, name)
-      const { size: bytes } = statSync(path)
-      const found = await headerOf(path).catch((error: CarillonError) => ({
-        takenAt: '',
-        schema: '',
-        problem: error.problem,
-      }))
-      const { takenAt, schema } = found
-      return {
-        file: path,
-        bytes,
-        takenAt,
-        schema,
-        problem: 'problem' in found ? found.problem : null,
-      }
-    })
-  return Promise.all(files)
+  const files = names.map(async (name) => {
+    const file = join(folder, name)
+    const { size: bytes } = statSync(file)
+    const found = await headerOf(file).then(
+      ({ takenAt, schema }) => ({ takenAt, schema, problem: null }),
+      ({ problem }: CarillonError) => ({ takenAt: '', schema: '', problem }),
+    )
+    return { file, bytes, ...found }
+  })
+  return (await Promise.all(files)).toSorted((one, other) => (one.takenAt < other.takenAt ? 1 : -1))
 }
 
 function readFolder(folder: string): string[] {

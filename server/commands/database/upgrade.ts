@@ -80,7 +80,7 @@ async function rehearse(config: Config, copy: Database, { file, schema, ...optio
   const { bytes } = await store.read(sizeNow)
   const counts = await store.read(rowsOfTables)
   await store.close()
-  const { findings } = await examineDatabase(copy, Date.now, true)
+  const { findings } = await examineDatabase(copy, Date.now, 'deep')
   const wrong = findings.filter(({ state }) => state !== 'ok')
   const fault = wrong.find(({ check }) => check === 'database')
   const free = freeBytesOf(config.database) ?? Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
 import { day as dayMs, duration, invalid, readSwitch } from '../../config/values.ts'
 import { formatRate, readRate } from '../../producers/key-rates.ts'
-import { ProducerKeys, type Scope, scopes } from '../../producers/producer-key.ts'
+import { displayedKey, ProducerKeys, type Scope, scopes } from '../../producers/producer-key.ts'
 import { type KeyRate, listProducers } from '../../producers/producers.store.ts'
 import { onStore, type Place, withSettings } from '../settings.ts'
 import { day, type Output, print, printList, readApplication, reading } from '../terminal/output.ts'
@@ -111,12 +111,7 @@ async function revokeOne(place: Place, id: string, options: Output): Promise<voi
 }
 
 async function listAll({ store }: Place, options: Output): Promise<void> {
-  const producers = await store.read(listProducers)
-  const items = producers.map(
-    ({ secretHash: _, previousSecretHash: __, application, rate, ...rest }) => {
-      return { ...rest, application: application || null, rate: rate && formatRate(rate) }
-    },
-  )
+  const items = (await store.read(listProducers)).map(displayedKey)
   const on = (field: 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt') => {
     return (one: (typeof items)[number]) => day(one[field])
   }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { withoutControls } from '../../basics/control-characters.ts'
 import { notFound } from '../../basics/errors.ts'
+import { isIdShaped } from '../../basics/ids.ts'
 import {
   type Explained,
   explainNotification,
@@ -8,7 +9,8 @@ import {
   type Removal,
   sentTo,
 } from '../../inbox/examined/explain.store.ts'
-import { findUser } from '../../users/find-user.ts'
+import { ownerOf } from '../../operator/sent.store.ts'
+import { findUser, type UserKey } from '../../users/find-user.ts'
 import type { User } from '../../users/users.store.ts'
 import { withSettings } from '../settings.ts'
 import { type Output, print, WrongUse } from '../terminal/output.ts'
@@ -20,6 +22,7 @@ Title and body are not displayed.
 
 Examples:
   npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json
+  npx carillon explain 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
   npx carillon explain ann --key order-42
   npx carillon explain ann --since 2h --producer shop`
 
@@ -35,7 +38,7 @@ export function makeCommand(): Command {
   const command = named(new Command('explain'))
     .argument(
       '[names...]',
-      'the username, unless an option names the user; the id of the notification, unless --key or --since finds it',
+      'the username, unless an option names the user; the id of the notification, unless --key or --since finds it; an id alone finds its user',
     )
     .option('--key <key>', 'the newest 50 that were sent to the user with this notification key')
     .option(
@@ -57,12 +60,21 @@ function explain(names: readonly string[], options: Options, command: Command): 
     throw new WrongUse('Name the notification by its id, or find it by --key or --since')
   const [id, ...others] = isSearch ? [undefined, ...names] : names.toReversed()
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
-  const key = keyOf(others[0], options)
+  // An id alone finds its user.
+  const isNamed = (options.externalId ?? options.id) !== undefined
+  const isAlone = !isSearch && !isNamed && isIdShaped(names.join())
+  const key = isAlone ? undefined : keyOf(others[0], options)
   return withUsers(command, async (users) => {
-    const user = await findUser(users, key)
+    const user = await findUser(users, key ?? (await ownerKeyOf(users, id ?? '')))
     if (id === undefined) await explainFound(users, user, options)
     else await explainOne(users, user, { ...options, id: id.toLowerCase() })
   })
+}
+
+async function ownerKeyOf({ store }: Users, text: string): Promise<UserKey> {
+  const id = await store.read(ownerOf, text.toLowerCase())
+  if (id !== undefined) return { id }
+  throw notFound('No inbox has this notification', 'If it was removed, name the user, too.')
 }
 
 async function explainOne(

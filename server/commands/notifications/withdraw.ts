@@ -3,10 +3,12 @@ import { record } from '../../audit/audit.store.ts'
 import { recorded } from '../../audit/entry.ts'
 import { notFound } from '../../basics/errors.ts'
 import { endingOf, firstIdAt, isIdShaped, madeAt } from '../../basics/ids.ts'
+import { inboxesOf } from '../../delivery/by-key.store.ts'
+import { withdrawByKey } from '../../delivery/by-key.ts'
 import { findSent, type Sent, withdrawSent } from '../../delivery/withdraw.store.ts'
 import { maxAtOnce } from '../../inbox/retention.store.ts'
 import { onStore, type Place, withSettings } from '../settings.ts'
-import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { counted, type Output, print, readApplication, WrongUse } from '../terminal/output.ts'
 import { type PastTime, pastTime } from '../terminal/past-time.ts'
 import { confirm } from '../terminal/prompts.ts'
 
@@ -15,12 +17,15 @@ The response of a delivery has its deliveryId. What was sent again later stays. 
 
 Examples:
   npx carillon withdraw --dry-run 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
+  npx carillon withdraw --key order-42 --application shop
   npx carillon withdraw --producer shop --since 2026-11-22T08:00Z --until 2026-11-22T08:05Z --yes`
 
 /** More are withdrawn, too. */
 const maxCounted = 1_000_000
 
 type Options = Output & {
+  key?: string
+  application?: string
   producer?: string
   since?: PastTime
   until?: PastTime
@@ -28,11 +33,17 @@ type Options = Output & {
   yes?: boolean
 }
 
-const howToName = 'Give one deliveryId, or --producer and --since'
+const howToName = 'Give one deliveryId, or --key, or --producer and --since'
 
 export function makeCommand(): Command {
   const command = new Command('withdraw')
     .argument('[delivery]', 'the deliveryId of a delivery')
+    .option('--key <key>', 'in place of a delivery: what has this notification key')
+    .option(
+      '--application <name>',
+      'with --key: of the keys of this application; without it, of those of none',
+      readApplication,
+    )
     .option(
       '--producer <name>',
       'in place of a delivery: the producer of this id, or all of this name',
@@ -45,13 +56,15 @@ export function makeCommand(): Command {
     .option('--until <time>', 'with --producer: and up to then; default: now', pastTime)
     .option('--dry-run', 'only count')
     .option('--yes', 'do not ask')
-    .description('Take back what was sent, by delivery, or by producer and time')
+    .description('Take back what was sent, by delivery, by key, or by producer and time')
     .addHelpText('after', help)
   return withSettings(command).action(onStore(withdraw))
 }
 
 async function withdraw(place: Place, delivery: string | undefined, options: Options) {
   const { store, now } = place
+  if ((options.key ?? options.application) !== undefined)
+    return withdrawKeyed(place, delivery, options)
   const sent =
     delivery === undefined ? sentBy(options, now()) : sentAs(delivery.toLowerCase(), options)
   const all = await store.read(findSent, sent, maxCounted)
@@ -62,9 +75,9 @@ async function withdraw(place: Place, delivery: string | undefined, options: Opt
     notifications: all.length,
     users: new Set(all.map(({ user }) => user)).size,
   }
-  const counted = `${found.notifications} notifications of ${found.users} users`
-  if (options.dryRun) return print(options, found, () => `${counted} would be withdrawn`)
-  await confirm(`Withdraw ${counted}?`, options)
+  const what = `${found.notifications} notifications of ${found.users} users`
+  if (options.dryRun) return print(options, found, () => `${what} would be withdrawn`)
+  await confirm(`Withdraw ${what}?`, options)
   const detail = { delivery, producer: options.producer, ...found }
   const { audit } = recorded(place, { event: 'notifications-withdrawn', detail })
   await store.write(record, audit)
@@ -76,7 +89,23 @@ async function withdraw(place: Place, delivery: string | undefined, options: Opt
     }
     left = await store.read(findSent, sent, maxCounted)
   }
-  print(options, found, () => `Withdrew ${counted}`)
+  print(options, found, () => `Withdrew ${what}`)
+}
+
+/** As the page /operator does. */
+async function withdrawKeyed(place: Place, delivery: string | undefined, options: Options) {
+  const { store, now } = place
+  const { key = '', application = '', producer, since, until } = options
+  if (!key || (delivery ?? producer ?? since ?? until) !== undefined) throw new WrongUse(howToName)
+  const keyed = { key, application }
+  const { inboxes } = await store.read(inboxesOf, keyed)
+  if (inboxes === 0) throw notFound('No inbox has a notification with this key')
+  const found = counted(inboxes, 'notification')
+  if (options.dryRun) return print(options, { inboxes }, () => `${found} would be withdrawn`)
+  await confirm(`Withdraw ${found}?`, options)
+  const withdrawn = await withdrawByKey({ store, wall: now, imageHosts: [] }, keyed, place)
+  const done = withdrawn.isDone ? 'Withdrew' : 'The service withdraws'
+  print(options, withdrawn, () => `${done} ${found}`)
 }
 
 function sentBy({ producer, since, until }: Options, now: number): Sent {

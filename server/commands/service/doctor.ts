@@ -20,8 +20,9 @@ import { examineWay, reach } from '../../doctor/proxy/reach.ts'
 import { examineStream } from '../../doctor/proxy/stream.ts'
 import { examineSecret } from '../../doctor/secret.ts'
 import { examineDatabase } from '../../doctor/store/database.ts'
-import { type Examined, unread } from '../../doctor/store/findings.ts'
+import { type Depth, type Examined, unread } from '../../doctor/store/findings.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../../start/database-file.ts'
+import { pageSettings, refuseWithoutPasskeys } from '../../start/site.ts'
 import type { Database } from '../../store/database.ts'
 import { probeToken } from '../../tokens/key-material.ts'
 import { secretsIn } from '../../tokens/sealing-secret.ts'
@@ -58,10 +59,11 @@ async function doctor(
     ? [
         ...examineSettings(config, databaseTls(config, process.env)),
         ...examineOpenFiles(config.streams, openFiles()),
+        ...examineStart(config),
       ]
     : settingFaults(faults)
   const metrics = config && directUrl({ host: config.metricsHost, port: config.metricsPort ?? 0 })
-  const kept = config && (await examineKept(config, options.deep))
+  const kept = config && (await examineKept(config, options.deep ? 'deep' : 'usual'))
   const areas: Areas = [
     [
       'This machine',
@@ -89,10 +91,26 @@ async function doctor(
   process.exitCode = hasFault ? 1 : 0
 }
 
+/** Each setting is valid, but not beside another one or a file. */
+function examineStart(config: Config): Finding[] {
+  const checks = [
+    ['second factor', refuseWithoutPasskeys, 'a CARILLON_PUBLIC_URL with a host name and https'],
+    ['logo', pageSettings, 'correct CARILLON_LOGO'],
+  ] as const
+  return checks.flatMap(([check, refuse, change]) => {
+    try {
+      refuse(config)
+      return []
+    } catch (error) {
+      return [faultOf(check, error, change)]
+    }
+  })
+}
+
 /** If `serve` refuses the network, doctor must not send the password over it. */
-async function examineKept(config: Config, isDeep?: boolean): Promise<Examined | undefined> {
+async function examineKept(config: Config, depth?: Depth): Promise<Examined | undefined> {
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const kept = await examineIfThere(config.database, isDeep)
+  const kept = await examineIfThere(config.database, depth)
   const secret = await examineSecret({
     ...config,
     ...kept,
@@ -102,14 +120,14 @@ async function examineKept(config: Config, isDeep?: boolean): Promise<Examined |
 }
 
 /** Creates no file. */
-export async function examineIfThere(database: Database, isDeep?: boolean): Promise<Examined> {
+export async function examineIfThere(database: Database, depth?: Depth): Promise<Examined> {
   try {
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
   } catch (error) {
     return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
   }
-  return examineDatabase(database, Date.now, isDeep)
+  return examineDatabase(database, Date.now, depth)
 }
 
 type Target = { config: Config | undefined; url: string; kept: Examined | undefined }

@@ -4,6 +4,7 @@ import { examineDatabase } from '../../doctor/store/database.ts'
 import { mostStreams } from '../../metrics/nodes.store.ts'
 import { countIn, freeBytesOf, growthOf, type Point, seriesOf } from '../../metrics/series.ts'
 import { largestInboxes, newestByProducer, rowsOfTables } from '../../metrics/stats.store.ts'
+import { heardSince } from '../../operator/heard.ts'
 import { namesOf } from '../../users/display-user.ts'
 import { onStore, type Place, withSettings } from '../settings.ts'
 import { type Output, print, table } from '../terminal/output.ts'
@@ -11,6 +12,9 @@ import { type Output, print, table } from '../terminal/output.ts'
 const help = `
 It reads whole tables, which takes seconds for a large database, and changes nothing. The growth is that of the days on which
 a service ran; it is known after two of them.`
+
+/** `--json` has all. */
+const maxShown = 20
 
 export function makeCommand(): Command {
   const command = new Command('stats').description(
@@ -28,7 +32,7 @@ async function statsOf({ store, config, now }: Place) {
   const month = await seriesOf(store, 'month', now())
   const freeBytes = freeBytesOf(config.database)
   const { kibPerDay, fullAt } = growthOf(month, { now: now(), freeBytes })
-  const { findings } = await examineDatabase(config.database, now)
+  const { findings } = await examineDatabase(config.database, now, 'quick')
   const largest = await store.read(largestInboxes)
   const streams = await store.read(mostStreams, now())
   const names = await namesOf(
@@ -47,6 +51,7 @@ async function statsOf({ store, config, now }: Place) {
     largestInboxes: largest.map(named),
     mostStreams: streams.map(named),
     newestByProducer: await store.read(newestByProducer),
+    heard: await heardSince(store, now()),
     work: findings.filter(({ check }) => ['background work', 'outbox', 'mails'].includes(check)),
   }
 }
@@ -81,5 +86,14 @@ function linesOf(found: Awaited<ReturnType<typeof statsOf>>): string[] {
     ),
     ...found.work.map(({ check, found: state }) => `${check}: ${state}`),
     ...table(counted, { '': 'of', NAME: 'name', COUNT: 'count' }),
+    ...table(found.heard.items.slice(0, maxShown), {
+      'SENT BY': 'producer',
+      CATEGORY: 'category',
+      DELIVERED: 'delivered',
+      MUTED: 'muted',
+      SEEN: 'seen',
+      READ: 'read',
+      ARCHIVED: 'archived',
+    }),
   ]
 }

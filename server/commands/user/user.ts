@@ -287,12 +287,14 @@ type ListOptions = Output & { search?: string; externalId?: string; application?
 
 async function listAll(options: ListOptions, command: Command): Promise<void> {
   const users = await withUsers(command, (place) => everyUser(place, options))
-  print(options, users.map(displayAccount), () => {
+  const items = users.map((user) => ({ ...displayAccount(user), role: user.role }))
+  print(options, items, () => {
     if (users.length === 0) return 'There are no such users. Add one with: carillon user add NAME'
     return table(users, {
       username: 'username',
       'external id': 'externalId',
       application: 'application',
+      role: 'role',
       id: 'id',
       created: ({ createdAt }) => day(createdAt),
       disabled: ({ disabledAt }) => day(disabledAt),

@@ -26,6 +26,9 @@ export function unread(finding: Finding): Examined {
 /** Full mailboxes and greylists delay mails for less. */
 const maxWaitMinutes = 60
 
+/** `quick`: reads no whole table. `deep`: reads every page of a SQLite file. */
+export type Depth = 'quick' | 'usual' | 'deep'
+
 type Read = (sql: string) => Promise<Record<string, unknown>[]>
 
 type Content = {
@@ -34,11 +37,12 @@ type Content = {
   now: number
   tables: string
   header: string
+  depth: Depth
 }
 
 export async function examineContent(
   read: Read,
-  { schema, applied, now, tables, header }: Content,
+  { schema, applied, now, tables, header, depth }: Content,
 ): Promise<Examined> {
   refuseIncomplete(applied)
   const names = (await read(tables)).map(({ name }) => name)
@@ -72,13 +76,14 @@ export async function examineContent(
     select seen_at as "seenAt", held_since as "heldSince" from time_seen
     where held_since is not null and seen_at < ${now - 7 * 24 * 3_600_000}`)
   findings.push(...seen.map(clockAhead))
+  findings.push(...(await operators(read)), ...(await nodeSettings(read, now)))
+  const { strings } = signingKeys().next().value as Query
+  const keys = (await read(strings.join(''))) as SigningKey[]
+  if (depth === 'quick') return { findings, signingKeys: keys }
+  findings.push(...(await twoMeanings(read)))
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
-  findings.push(...(await twoMeanings(read)), ...(await operators(read)))
-  findings.push(...(await nodeSettings(read, now)))
-  const { strings } = signingKeys().next().value as Query
-  const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
 }
 

@@ -12,9 +12,13 @@ import { connectionsOfProcess, openPool } from '../../store/postgres/connection/
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
 import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
+import { type Depth, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
-export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
+export async function examinePostgres(
+  url: string,
+  now: () => number,
+  depth: Depth = 'usual',
+): Promise<Examined> {
   let opened: pg.Pool | undefined
   try {
     const pool = openPool(url, { max: connectionsOfProcess })
@@ -36,6 +40,7 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
       now: now(),
       tables: 'select tablename as name from pg_tables where schemaname = current_schema()',
       header: "split_part(sealed_secret, '.', 1)",
+      depth,
     })
     return { ...content, findings: [...findings, ...content.findings] }
   } catch (error) {

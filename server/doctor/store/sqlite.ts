@@ -16,7 +16,7 @@ import { hasForeignLog, lostLogSince, readIdentity } from '../../store/sqlite/fi
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
 import { readOnlyMount, rightsOf } from '../file-mode.ts'
 import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
+import { type Depth, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const mebibyte = 2 ** 20
 const minFree = 64 * mebibyte
@@ -26,9 +26,9 @@ const nameAnother = 'Name another file in CARILLON_DATABASE_URL.'
 export async function examineSqlite(
   file: string,
   now: () => number,
-  isDeep = false,
+  depth: Depth = 'usual',
 ): Promise<Examined> {
-  const { findings, ...sealed } = await contentOf(file, now, isDeep)
+  const { findings, ...sealed } = await contentOf(file, now, depth)
   const readOnly = readOnlyMount('folder', dirname(file)) ?? readOnlyMount('database file', file)
   const place = readOnly === undefined ? [...rights(file), room(file)] : [readOnly]
   const version = ok('SQLite', process.versions.sqlite ?? 'none')
@@ -93,7 +93,7 @@ function clock(file: string, now: number): Finding {
   })
 }
 
-async function contentOf(file: string, now: () => number, isDeep: boolean): Promise<Examined> {
+async function contentOf(file: string, now: () => number, depth: Depth): Promise<Examined> {
   const path = resolve(file)
   try {
     if (!statSync(path).isFile())
@@ -114,7 +114,7 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
       timeout: 500,
     })
     try {
-      if (isDeep) refuseDamaged(database)
+      if (depth === 'deep') refuseDamaged(database)
       const applied = appliedMigrations(database)
       const schema = schemaFinding({ applied, known: knownMigrations() })
       // The driver's rows have no prototype.
@@ -122,7 +122,7 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
         Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
       const tables = 'select name from sqlite_schema'
       const header = "substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)"
-      return await examineContent(read, { schema, applied, now: now(), tables, header })
+      return await examineContent(read, { schema, applied, now: now(), tables, header, depth })
     } finally {
       database.close()
     }

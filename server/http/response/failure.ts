@@ -1,6 +1,7 @@
 // Only this turns an error into a response, without internals: the log has the cause.
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { counts } from '../../basics/counts.ts'
 import { CarillonError, type ErrorCode, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections.ts'
 import type { Exchange } from '../operation.ts'
@@ -32,7 +33,10 @@ export function sendFailure(
       method: request.method,
       route: request.routeOptions.url,
     })
-  if (error.refusal !== undefined) log.noteRefusal(error.refusal)
+  if (error.refusal !== undefined) {
+    counts.refusedProofs[error.refusal]++
+    log.noteRefusal(error.refusal)
+  }
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.challenge !== undefined) reply.header('www-authenticate', error.challenge)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))

@@ -1,6 +1,7 @@
 // Lets the store decide what is pushed, and makes and sends each push.
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import { iso } from '../../basics/clock.ts'
+import { countSending } from '../../basics/counts.ts'
 import type { Sealing } from '../../basics/secrets.ts'
 import { languageFor, textsOf } from '../../pages/texts/texts.ts'
 import { rulesOf } from '../../preferences/preferences.store.ts'
@@ -83,8 +84,8 @@ export class Pushes {
     const push = pushOf({ user, texts, language, url, due, content, hasContent })
     const contact = contactOf(config.securityContact, publicUrl())
     const sender = { key: await this.#opened(), contact, now: clock.now() }
-    if ((await sendPush(subscription, push, sender)) === 'gone')
-      await store.write(endSubscription, { id, ownerId })
+    const outcome = await countSending('push', sendPush(subscription, push, sender))
+    if (outcome === 'gone') await store.write(endSubscription, { id, ownerId })
   }
 
   #isLimited({ ownerId: userId, signInId, factor }: Subscription): boolean {

@@ -1,4 +1,5 @@
 // Looks every second for due timers, and lets each be decided.
+import { counts } from '../../basics/counts.ts'
 import { newOrderedId } from '../../basics/ids.ts'
 import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
@@ -59,15 +60,17 @@ export class Reminders {
     // What failed is due again: the next second tries it.
     while (due.length > 0 && !hasFailed && !this.#isEnding) {
       const timers = due.values()
-      const decide = async (channel: Channel | undefined, userId: string) => {
+      const decide = async (channel: ReminderChannel, userId: string) => {
         const at = now()
-        if (await channel?.decide({ userId, at, rowId: newOrderedId(at) })) channel?.outbox.wake()
+        const count = await channels[channel]?.decide({ userId, at, rowId: newOrderedId(at) })
+        counts.reminders[channel][count ? 'queued' : 'nothing']++
+        if (count) channels[channel]?.outbox.wake()
       }
       const work = async () => {
         for (const { userId, channel } of timers) {
           if (this.#isEnding) return
           // One user's must not hold up those of others.
-          await decide(channels[channel], userId).catch((error) => {
+          await decide(channel, userId).catch((error) => {
             hasFailed = true
             this.#logOnce(error)
           })

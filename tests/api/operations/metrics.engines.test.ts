@@ -4,9 +4,14 @@ import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Durations } from '../../../server/basics/counts.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { examineMetrics } from '../../../server/doctor/configuration.ts'
 import { Drift } from '../../../server/metrics/drift.ts'
+import { addTestMail } from '../../../server/reach/outbox.store.ts'
 import { freePort } from '../../support/network/free-port.ts'
+import { MailServer } from '../../support/network/mail-server.ts'
+import { WebhookReceiver } from '../../support/network/webhook-receiver.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService } from '../../support/service.ts'
 
 type Metrics = Readonly<Record<string, number>>
@@ -41,6 +46,9 @@ test('the metrics count what was done, with labels of closed lists', async (t) =
   await service.get('/no/such/route')
   const [first = ''] = await service.deliver({ to: ann, title: 'One' })
   await service.deliver({ to: ann, title: 'Two' })
+  const sender = { authorization: `Bearer ${(await service.producerKey()).key}` }
+  const toNobody = { recipients: [{ username: 'nobody' }], title: 'Three' }
+  assert.equal((await service.post('/api/notifications', toNobody, sender)).status, 422)
   await service.patch(`/api/notifications/${first}/read`, proof)
   await service.post('/api/notifications/read-all', undefined, proof)
   await service.post('/api/notifications/undo', undefined, proof)
@@ -55,10 +63,12 @@ test('the metrics count what was done, with labels of closed lists', async (t) =
     'carillon_http_requests_total{route="none",method="any",status="4xx"}': 1,
     'carillon_http_requests_total{route="/api/notifications",method="GET",status="4xx"}': 2,
     'carillon_http_requests_total{route="/api/notifications",method="GET",status="2xx"}': 1,
-    'carillon_http_request_duration_seconds_count{route="/api/notifications",method="POST"}': 2,
-    'carillon_http_request_duration_seconds_bucket{le="+Inf",route="/api/notifications",method="POST"}': 2,
+    'carillon_http_request_duration_seconds_count{route="/api/notifications",method="POST"}': 3,
+    'carillon_http_request_duration_seconds_bucket{le="+Inf",route="/api/notifications",method="POST"}': 3,
     'carillon_deliveries_total{outcome="delivered"}': 2,
+    'carillon_deliveries_total{outcome="refused"}': 1,
     'carillon_delivery_recipients_total{outcome="delivered"}': 2,
+    'carillon_delivery_recipients_total{outcome="unknown_recipient"}': 1,
     'carillon_inbox_acts_total{act="read"}': 1,
     'carillon_inbox_acts_total{act="read-all"}': 1,
     'carillon_inbox_acts_total{act="undo"}': 1,
@@ -76,6 +86,35 @@ test('the metrics count what was done, with labels of closed lists', async (t) =
   )
   assert.ok((after.nodejs_eventloop_lag_seconds ?? -1) >= 0)
   assert.ok(after.carillon_signing_key_age_seconds !== undefined)
+})
+
+test('what leaves, and the timers before it, are counted by channel and outcome', async (t) => {
+  const mails = await MailServer.start()
+  t.after(() => mails.stop())
+  const receiver = await WebhookReceiver.start()
+  t.after(() => receiver.stop())
+  receiver.answer = (_, response) => response.writeHead(500).end()
+  const env = { CARILLON_SMTP_URL: mails.url, CARILLON_OUTBOUND_PRIVATE: 'on' }
+  const { service, url } = await measured(env)
+  t.after(() => service.stop())
+  const before = await read(url)
+  const at = service.now()
+  await service.store.write(addTestMail, { id: newId(at), target: 'ann@example.org', at })
+  const { key } = await service.producerKey(['send', 'users', 'webhooks'], null, 'shop')
+  const proof = { authorization: `Bearer ${key}` }
+  const webhook = { url: receiver.url, events: ['notification.created'] }
+  assert.equal((await service.post('/api/webhooks', webhook, proof)).status, 201)
+  const sent = { recipients: [{ externalId: 'customer' }], title: 'One' }
+  assert.equal((await service.post('/api/notifications', sent, proof)).status, 201)
+  const expected = [
+    'carillon_outbox_total{channel="mail",outcome="sent"}',
+    'carillon_outbox_total{channel="webhook",outcome="failed"}',
+    'carillon_timers_total{channel="webhook",outcome="queued"}',
+  ]
+  await untilSo(async () => {
+    const after = await read(url)
+    return expected.every((name) => (after[name] ?? 0) - (before[name] ?? 0) === 1)
+  })
 })
 
 /** Labels may have any order. */

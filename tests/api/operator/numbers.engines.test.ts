@@ -40,6 +40,8 @@ test('sign-ins, deliveries and requests are in the numbers of this hour and of t
   const risen = (name: string) => last(found, name) - last(before, name)
   assert.deepEqual(['accepted', 'refused', 'deliveries', 'rejected'].map(risen), [1, 1, 2, 2])
   assert.ok(last(found, 'databaseMib') > 0)
+  const { outbox } = found.points.at(-1) ?? {}
+  assert.deepEqual([outbox, found.points[0]?.outbox], [0, null], 'null before the service ran')
   assert.ok(last(found, 'deliveryP99Ms') > 0)
   assert.equal(last(await numbers('month'), 'deliveries'), last(found, 'deliveries'))
   assert.deepEqual([found.points.length, (await numbers('month')).points.length], [24, 30])

@@ -126,7 +126,7 @@ test('a page of another origin gets no view, no change and no CORS, also one tha
   ]
   for (const from of others)
     await refusesAll(app, { ...cookie, ...from }, 403, JSON.stringify(from))
-  for (const { method, path } of tries) {
+  for (const { method, path } of [...tries, { method: 'GET', path: '/api/operator/no-route' }]) {
     const asked = { origin: allowed, 'access-control-request-method': method }
     const { headers } = await app.request(path, { method: 'OPTIONS', headers: asked })
     assert.equal(headers.get('access-control-allow-origin'), null, path)
@@ -197,6 +197,18 @@ test('beyond this machine an operator needs a second factor, and a sign-in from 
     assert.equal((await get()).error.code, 'FRESH_SIGN_IN_REQUIRED')
     const page = await other.get('/operator', { cookie })
     assert.equal(page.status, 200)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('an operator needs a second factor also if the service has another name beyond this machine (O1)', async () => {
+  const other = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'bell.example.org' } })
+  try {
+    const user = await other.user('boss')
+    await other.store.write(setRole, { userId: user.id, role: 'operator' })
+    const { status } = await other.get('/api/operator/users', await other.signIn(user, 'stateful'))
+    assert.equal(status, 403)
   } finally {
     await other.stop()
   }

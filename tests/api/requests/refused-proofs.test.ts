@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
+import { counts } from '../../../server/basics/counts.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -152,7 +153,7 @@ for (const variant of variants)
     assert.equal(field, variant === 'stateful' ? 'Cookie' : 'Authorization')
   })
 
-test('the log counts refused proofs and missing scopes by reason, and requests without a proof not (L1)', async () => {
+test('the log and the metrics count refused proofs and missing scopes by reason, on every kind of route; the log no request without a proof (L1)', async () => {
   const written: string[] = []
   const log = pino({ base: null, level: 'warn' }, { write: (line: string) => written.push(line) })
   const other = await startTestService({ log })
@@ -175,7 +176,14 @@ test('the log counts refused proofs and missing scopes by reason, and requests w
     ['/api/me', { cookie: 'carillon=x' }],
     ['/api/me/activity', issued],
     ['/api/users', sender],
+    ['/routeRestreinte', bad],
+    ['/verify', bad],
+    ['/verify', {}],
+    ['/api/operator/now', bad],
+    ['/api/operator/now', session],
+    ['/api/operator/now', { cookie: 'carillon=x' }],
   ]
+  const before = { ...counts.refusedProofs }
   for (const [path, headers] of requests) await other.get(path, headers)
   await other.stop()
   const lines = written
@@ -183,16 +191,21 @@ test('the log counts refused proofs and missing scopes by reason, and requests w
     .filter(({ event }) => event === 'proof-refused')
   const [{ count, reasons }] = lines
   assert.equal(lines.length, 1)
+  const risen = Object.entries(counts.refusedProofs).map(([reason, number]) => [
+    reason,
+    number - before[reason as keyof typeof before],
+  ])
+  assert.deepEqual(Object.fromEntries(risen), { ...reasons, missing: 3 })
   assert.deepEqual(reasons, {
-    'token-not-valid': 2,
+    'token-not-valid': 4,
     'key-not-valid': 1,
-    'other-kind': 1,
+    'other-kind': 2,
     'not-well-formed': 1,
     'in-query': 1,
     'in-another-field': 1,
-    'session-ended': 1,
+    'session-ended': 2,
     'scope-missing': 2,
   })
-  assert.equal(count, 10)
+  assert.equal(count, 14)
   assert.ok(!written.join('').includes(madeUp))
 })

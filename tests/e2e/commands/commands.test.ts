@@ -289,7 +289,7 @@ test('carillon user adds, lists and disables a user and sets a password, with ou
   const [head, ...rows] = isDone(await user(['list']))
     .trimEnd()
     .split('\n')
-  assert.match(head ?? '', /^username +external id +application +id +created +disabled$/)
+  assert.match(head ?? '', /^username +external id +application +role +id +created +disabled$/)
   assert.deepEqual(
     rows.map((row) => row.split(/ +/)[0]),
     ['ann', 'ben', 'cy'],

@@ -153,6 +153,20 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder.path), [])
   })
 
+  test('finds settings with which the service does not start, although each is valid', async () => {
+    using folder = new Folder()
+    const env = {
+      CARILLON_SECOND_FACTOR: 'passkey',
+      CARILLON_PUBLIC_URL: 'https://192.0.2.7',
+      CARILLON_LOGO: 'none.svg',
+    }
+    const run = await doctor(folder, [`http://127.0.0.1:${await freePort()}`, '--json'], { env })
+    assert.deepEqual(
+      wrong(run).flatMap(({ area, check }) => (area === 'Settings' ? [check] : [])),
+      ['second factor', 'logo'],
+    )
+  })
+
   test('refuses a URL with a query, with status 2', async () => {
     using folder = new Folder()
     const { status, stdout, stderr } = await doctor(folder, ['https://bell.example/inbox?page=2'])

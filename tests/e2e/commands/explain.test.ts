@@ -44,6 +44,7 @@ test('an operator learns what happened to a notification', async () => {
     `read      ${isoAt(2)}`,
     `archived  ${isoAt(3)} by an archive-read`,
   ])
+  assert.deepEqual((await explain(id)).stdout.trimEnd().split('\n'), await linesOf())
   const json = JSON.parse((await explain('--id', ann.id, id, '--json')).stdout)
   assert.deepEqual(
     [json.id, json.userId, json.readAt, json.senderName],
@@ -133,5 +134,8 @@ test('an operator learns what happened to a notification', async () => {
       /^carillon: \S+ has no such notification\. A removal is known for 30 days, if it is among the last 10,000 changes/,
     )
   }
+  const alone = await explain(id)
+  assert.equal(alone.status, 1)
+  assert.match(alone.stderr, /^carillon: No inbox has this notification\. If it was removed, name/)
   assert.match((await explain('nobody', id)).stderr, /^carillon: There is no user nobody/)
 })

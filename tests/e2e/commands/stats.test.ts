@@ -1,6 +1,7 @@
 // `carillon stats`: what a database holds, how it grows and whom it belongs to, on both engines.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { newId } from '../../../server/basics/ids.ts'
 import { addHourly } from '../../../server/metrics/hourly.store.ts'
 import { putNode } from '../../../server/metrics/nodes.store.ts'
 import { openWorld } from '../../support/open-world.ts'
@@ -21,7 +22,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     const { store, world } = opened
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
-    for (const to of [[ann], [ann, ben], [ann]]) await world.deliver({ to })
+    for (const to of [[ann], [ann, ben], [ann]])
+      await world.deliver({ to, ids: to.map(() => newId(Date.now())) })
     const stats = async (...args: string[]) => {
       const { stdout, stderr, status } = await commandLine.run(folder, ['stats', ...args], {
         env: { CARILLON_DATABASE_URL: url },
@@ -58,9 +60,12 @@ for (const engine of ['SQLite', 'PostgreSQL'])
         [ben.username, 1],
       ],
     )
+    const { producer, delivered, read } = found.heard.items[0]
+    assert.deepEqual([producer, delivered, read], ['app', 4, 0])
     assert.deepEqual(found.newestByProducer, [{ producer: 'app', notifications: 4 }])
     assert.deepEqual(found.mostStreams, [{ userId: ann.id, name: ann.username, streams: 7 }])
     assert.deepEqual(found.rows[0], { name: 'notification', rows: 4 })
     assert.match(await stats(), /^database: it grows by 204800 KiB a day/m)
+    assert.match(await stats(), /^app +- +4 +0 +0 +0 +0$/m)
     assert.match(await stats(), /^background work: none is behind$/m)
   })

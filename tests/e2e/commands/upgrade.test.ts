@@ -1,6 +1,6 @@
 // `carillon upgrade --rehearse`: a new program tries its migrations on a copy of the newest backup.
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { openWorld } from '../../support/open-world.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
@@ -84,6 +84,10 @@ test('a rehearsal needs a backup that is whole, and a PostgreSQL database that i
     (await queryAt(url, 'select count(*)::int as count from migration')).rows[0].count,
     1,
   )
+  const newer = folder.file('backups/a-weekly.gz')
+  assert.equal((await commandLine.run(folder, ['backup', newer], { env })).status, 0)
+  assert.match((await rehearse({}, '--rehearse')).stdout, /a-weekly\.gz, taken at/)
+  rmSync(newer)
   const same = await rehearse({}, '--rehearse')
   assert.match(same.stdout, /\nmigrations: none, in /)
   const content = readFileSync(folder.file('backups/carillon-1.gz'))

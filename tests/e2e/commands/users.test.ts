@@ -41,7 +41,8 @@ test('a user without a name is added by external id, gets a name, and is disable
     [id, null, 'Kim Park', 'de-CH', 'kim@example.org'],
   )
   assert.match(listed.createdAt, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/)
-  const fields = 'createdAt disabled displayName email emailVerified externalId id locale username'
+  const fields =
+    'createdAt disabled displayName email emailVerified externalId id locale role username'
   assert.equal(Object.keys(listed).toSorted().join(' '), fields)
   assert.deepEqual(await user('rename', '--external-id', 'customer/42', 'Kim'), {
     id,
@@ -334,6 +335,8 @@ test('the role operator is given and taken by a command, the last operator keeps
   const { id } = await user('add', '--external-id', 'customer-42')
   assert.equal(await advice(), true)
   assert.equal((await user('role', 'ann', 'operator')).role, 'operator')
+  const [listed] = await user('list', '--search', 'ann')
+  assert.equal(listed.role, 'operator')
   assert.equal(await advice(), false)
   for (const args of [
     ['role', 'ann', 'none'],

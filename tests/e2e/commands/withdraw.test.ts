@@ -22,9 +22,9 @@ test('an operator takes back a delivery, and what a producer sent in some time',
   const clock = { now: Date.now, wall: Date.now }
   const erased = async () => undefined
   const deliveries = new Deliveries({ store, ...clock, issuers: [], imageHosts: [], erased })
-  const deliver = async (title: string) => {
+  const deliver = async (title: string, more = {}) => {
     const recipients = [{ userId: ann.id }, { userId: ben.id }]
-    return (await deliveries.deliver(world.producerId, { recipients, title })).deliveryId
+    return (await deliveries.deliver(world.producerId, { recipients, title, ...more })).deliveryId
   }
   const wrong = await deliver('wrong')
   await deliver('right')
@@ -44,6 +44,16 @@ test('an operator takes back a delivery, and what a producer sent in some time',
   const [right = ''] = await world.ids(ann)
   const ofOne = await withdraw(right, '--yes')
   assert.deepEqual([ofOne.status, await world.titles(ben)], [2, ['right']])
+  await deliver('keyed', { key: 'order-42' })
+  const keyed = ['--key', 'order-42']
+  assert.match(
+    (await withdraw(...keyed, '--dry-run')).stdout,
+    /^2 notifications would be withdrawn/,
+  )
+  assert.match((await withdraw(...keyed, '--yes')).stdout, /^Withdrew 2 notifications$/m)
+  assert.deepEqual(await world.titles(ben), ['right'])
+  const [ofKey] = await store.read(listAudit, { since: 0, limit: 1 })
+  assert.deepEqual([ofKey?.actor, ofKey?.detail?.key], ['operator', 'order-42'])
   const since = ['--since', new Date(started).toISOString()]
   const byName = await withdraw('--producer', 'app', ...since, '--json', '--yes')
   assert.equal(JSON.parse(byName.stdout).notifications, 2, byName.stderr)
@@ -53,6 +63,9 @@ test('an operator takes back a delivery, and what a producer sent in some time',
     [[wrong, '--yes'], 1],
     [[newId(), '--dry-run'], 1],
     [['--producer', 'nobody', ...since], 1],
+    [[...keyed, '--yes'], 1],
+    [[...keyed, ...since], 2],
+    [['--application', 'shop', ...since], 2],
     [[], 2],
     [['not an id'], 2],
     [['--producer', 'app'], 2],
