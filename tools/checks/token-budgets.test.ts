@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   demonstration: 39_000,
   element: 36_050,
   pages: 40_240,
-  server: 366_740,
+  server: 366_760,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
