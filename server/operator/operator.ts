@@ -57,12 +57,13 @@ export const forOperator = operationFor<Subject>()
 async function admitOperator(needs: GuardNeeds, request: FastifyRequest): Promise<Subject> {
   const { sessions, site, store, pages } = needs
   if (!pages.hasOperatorPage) throw noSuchRoute()
-  const { authorization, cookie } = request.raw.headers
+  const { authorization, cookie, origin } = request.raw.headers
   const secret = authorization === undefined ? sessionSecret(cookie, site.cookie.name) : null
   const subject = secret === null ? null : await sessions.verify(secret)
   if (subject === null) throw refusedProof(request, 'operator')
   if (subject.scope !== undefined) throw setupOnly()
-  if (comesFromOtherSite(request, []))
+  const isPlain = site.isHttps && origin?.startsWith('http:')
+  if (isPlain || comesFromOtherSite(request, []))
     throw forbidden(
       'This request comes from another origin',
       'Send it from the page /operator of this service.',

@@ -190,7 +190,10 @@ test('beyond this machine an operator needs a second factor, and a sign-in from 
     const user: TestUser = await other.user('boss')
     await other.store.write(setRole, { userId: user.id, role: 'operator' })
     const { cookie = '' } = await other.signIn(user, 'stateful')
-    const get = async () => (await other.get('/api/operator/users', { cookie })).json()
+    const get = async (from = {}) =>
+      (await other.get('/api/operator/users', { cookie, ...from })).json()
+    // Others on the network can write a page of this name without TLS.
+    assert.match((await get({ origin: other.url })).error.message, /comes from another origin/)
     assert.equal((await get()).error.code, 'FORBIDDEN')
     other.pass(1_000)
     await addConfirmedApp(other, user.id)
