@@ -8,7 +8,7 @@ import { isTest } from './product-files.ts'
 const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_430,
-  element: 36_380,
+  element: 36_465,
   pages: 40_535,
   server: 365_610,
 }
