@@ -98,7 +98,7 @@ button:hover { background: var(--_hover); }
   text-decoration: none;
   &:hover { background: color-mix(in srgb, var(--_accent), var(--_text) 18%); }
 }
-[part='newer'] { min-block-size: 24px; padding-block: 0; }
+[part='newer'] { flex: none; min-block-size: 24px; padding-block: 0; }
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
 

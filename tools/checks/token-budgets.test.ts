@@ -8,9 +8,9 @@ import { isTest } from './product-files.ts'
 const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_430,
-  element: 36_430,
+  element: 36_470,
   pages: 40_500,
-  server: 367_850,
+  server: 367_860,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

@@ -23,11 +23,17 @@ export class PreferencesSheet {
     this.#client = client
   }
 
+  /** At once: later, the reader may do something else. */
   async open(strings: Strings): Promise<void> {
     this.#wasOpened = true
     this.#data = undefined
+    this.#failure = undefined
+    this.#host.requestUpdate()
+    await this.#host.updateComplete
+    const dialog = this.#host.shadowRoot?.querySelector<HTMLDialogElement>('[part=preferences]')
+    dialog?.showModal()
     await this.#run(strings, async () => {})
-    this.#host.shadowRoot?.querySelector<HTMLDialogElement>('[part=preferences]')?.showModal()
+    dialog?.querySelector('select')?.focus()
   }
 
   /**
@@ -64,10 +70,14 @@ export class PreferencesSheet {
     const { preferences: texts } = strings
     return html`<dialog part="preferences" aria-labelledby="preferences-title">
       <h2 part="preferences-title" id="preferences-title">${texts.title}</h2>
-      ${this.#data ? this.#content(this.#data, setting) : nothing}
+      ${this.#data ? this.#content(this.#data, setting) : this.#waiting(strings)}
       <p part="preferences-failure" role="alert">${this.#failure ?? ''}</p>
       ${this.#wasOpened ? html`<form method="dialog"><button part="preferences-close">${texts.close}</button></form>` : nothing}
     </dialog>`
+  }
+
+  #waiting({ loading }: Strings): TemplateResult | symbol {
+    return this.#wasOpened && this.#failure === undefined ? html`<p>${loading}</p>` : nothing
   }
 
   #content(data: Preferences, { strings, times, now }: Setting): TemplateResult {

@@ -564,6 +564,29 @@ test('an offer to undo ends with an act in another element of the page, which an
   assert.equal(await one?.getByRole('button', { name: 'Undo' }).count(), 0)
 })
 
+test('the sheet of preferences opens at once, and one that was closed before they arrive stays closed', async () => {
+  await pages.userWith(1)
+  const page = await pages.open(body)
+  await articles(page).waitFor()
+  const arrived = Promise.withResolvers<void>()
+  await page.route('**/api/me/preferences', async (route) => {
+    await arrived.promise
+    await route.continue()
+  })
+  await page.locator('[part=list-more]').click()
+  await page.getByRole('menuitem', { name: 'Notification settings' }).click()
+  const sheet = page.getByRole('dialog')
+  await sheet.getByText('Loading notifications').waitFor()
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'hidden' })
+  arrived.resolve()
+  await page.locator('[part=preferences-table]').waitFor({ state: 'attached' })
+  assert.equal(await sheet.count(), 0)
+  await page.locator('[part=list-more]').click()
+  await page.getByRole('menuitem', { name: 'Notification settings' }).click()
+  await page.locator('[part=preferences] select:focus').first().waitFor()
+})
+
 test('on the way from one item to another, the list stays held', async () => {
   await pages.userWith(3)
   const page = await pages.open(body)

@@ -349,10 +349,12 @@ test('under a finger, each control of an item is at least 44 px high and wide, a
   await context.close()
 })
 
-test('on a phone, "Mark all as read" is beside the title in every language', async () => {
+test('on a phone, "Mark all as read" is beside the title in every language, and the button of what waits has one line', async () => {
   for (const language of ['en', 'de', 'fr', 'ar']) {
-    const { page, inbox } = await opened({ state: 'many', width: 390, language })
+    const { page, inbox } = await opened({ state: 'newer', width: 390, language })
     await inbox.getByRole('article').first().waitFor()
+    const { height = 99 } = (await inbox.locator('[part=newer]').boundingBox()) ?? {}
+    assert.ok(height < 32, `${language}: ${height}`)
     const [title = 0, button = 99] = await inbox.evaluate((one) =>
       ['title', 'mark-all'].map((part) => {
         const box = one.shadowRoot?.querySelector(`[part=${part}]`)?.getBoundingClientRect()

@@ -71,6 +71,7 @@ export async function pageOf(recording: Recording): Promise<string> {
 <body class="wide">
 <main id="main" tabindex="-1">
 ${drawing.text}<h1 id="top" tabindex="-1">Session or token</h1>
+<noscript><p>This page needs JavaScript.</p></noscript>
 <div id="walk"></div>
 </main>
 ${dataOf(recording)}
