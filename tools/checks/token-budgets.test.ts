@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   demonstration: 39_430,
   element: 36_470,
   pages: 40_500,
-  server: 367_860,
+  server: 367_890,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

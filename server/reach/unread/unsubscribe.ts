@@ -48,9 +48,11 @@ export async function unsubscribe(
 ): Promise<void> {
   const now = iso(wall())
   const chosen = (await store.read(readPreferences, { userId, now }))?.choices.keys() ?? []
-  const choices = (categories ?? ['', ...chosen]).map((category) => ({
-    category,
-    mail: 'off' as const,
-  }))
-  await store.write(changePreferences, { userId, choices, now })
+  const all = ['', ...chosen]
+  const turnOff = (names: readonly string[]) => {
+    const choices = names.map((category) => ({ category, mail: 'off' as const }))
+    return store.write(changePreferences, { userId, choices, now })
+  }
+  // A reader with the most choices can add none for this category.
+  if ((await turnOff(categories ?? all)) === 'too-many') await turnOff(all)
 }

@@ -230,11 +230,27 @@ test('a mail about many categories has no line that a mail server may refuse, an
   await settled()
   const { raw } = sentTo(ann.email)[0] as ReceivedMail
   assert.ok(raw.split('\r\n').every(({ length }) => length <= 998))
+  await unsubscribeBy(raw)
+  for (const category of names) await app.deliver({ to: ann, title: 'Hi', category })
+  await settled()
+  assert.equal(sentTo(ann.email).length, 1)
+})
+
+async function unsubscribeBy(raw: string): Promise<void> {
   const [link = ''] = /\/unsubscribe\?token=[\w.-]+(?=>)/.exec(raw) ?? []
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const body = 'List-Unsubscribe=One-Click'
   assert.equal((await app.request(link, { method: 'POST', headers, body })).status, 200)
-  for (const category of names) await app.deliver({ to: ann, title: 'Hi', category })
+}
+
+test('a reader who chose for as many categories as possible can turn off the mails of another one', async () => {
+  const ann = await reader()
+  const chosen = Array.from({ length: 200 }, (_, n) => [`chosen ${n}`, { push: 'off' }])
+  await choose(await app.issueToken(ann), { categories: Object.fromEntries(chosen) })
+  await app.deliver({ to: ann, title: 'Offer', category: 'offers' })
+  await settled()
+  await unsubscribeBy((sentTo(ann.email)[0] as ReceivedMail).raw)
+  await app.deliver({ to: ann, title: 'Another', category: 'offers' })
   await settled()
   assert.equal(sentTo(ann.email).length, 1)
 })
