@@ -58,7 +58,6 @@ export class Acts {
         act.isDone = true
         act.resolve()
       } catch (error) {
-        // A refused act would fail again.
         if (isFinal(error, true)) {
           act.reject(error)
           this.remove([act])

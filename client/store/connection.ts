@@ -13,7 +13,6 @@ import type { ListState } from './inbox-list.ts'
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 
 type ConnectionHost = {
-  /** Resolves to the stream's first position. */
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void

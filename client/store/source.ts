@@ -217,7 +217,6 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists) list.show(this.#view)
-    // A list opened before the stream has no page yet.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
     else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue))
       this.#again(againMs)

@@ -67,7 +67,6 @@ export function openStream(
   )
 }
 
-/** The client skips events of other types. */
 export const eventTypes =
   'hello created replaced read unread archived unarchived snoozed read-all archive-read seen removed resync'.split(
     ' ',

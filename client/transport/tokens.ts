@@ -49,7 +49,6 @@ export class Tokens {
     return this.#request({ reason: 'expiring', token: held.token }, held)
   }
 
-  /** Drops the refused token, unless another has replaced it. */
   refuse(token: string): void {
     if (this.#held?.token !== token) return
     this.#held = undefined

@@ -57,7 +57,6 @@ function pasteView(stage: Stage) {
     world.changed()
   }
   const { pasted = '' } = result
-  // A token may be the value of a cookie or of a header field.
   const words = pasted.split(/[^\w.-]/)
   const { header = [], claims = [] } = words.map(tokenParts).find(Boolean) ?? {}
   const end = claims.find(({ name }) => name === 'exp')?.time

@@ -27,7 +27,6 @@ export function placeOf(hash: string): Place | undefined {
   return places.find((place) => hashOf(place) === wanted)
 }
 
-/** The reader may have gone on meanwhile. */
 export const isHere = (place: Place) => placeOf(location.hash) === place
 
 export function nameOf(texts: Texts, place: Place): string {

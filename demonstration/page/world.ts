@@ -65,7 +65,6 @@ export class World {
     } catch (error) {
       if (!(error instanceof WorldError)) throw error
       this.failure = { error, again: () => void this.run(what, action) }
-      // This world has ended, or had too many requests.
       if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
     } finally {
       if (this.running === what) this.running = undefined
@@ -83,7 +82,6 @@ export class World {
     this.token = this.visit = undefined
   }
 
-  /** Ends all proofs of the former world. */
   async fresh(): Promise<void> {
     this.leave()
     this.visit = await this.#json<Visit>('visits', { method: 'POST' })
@@ -165,7 +163,6 @@ export class World {
   async #json<Data>(path: string, init: Init = {}): Promise<Data> {
     const { response, data } = await this.#request(path, init)
     if (!response.ok) refuse(response)
-    // A proxy has responded instead.
     if (data === undefined) throw new WorldError('other')
     return data as Data
   }
@@ -197,7 +194,6 @@ const troubles: { [status: number]: Trouble } = {
   503: 'unreachable',
 }
 
-/** If all places are taken, the server says for how long. */
 function refuse({ status, headers }: Response): never {
   const retryAfter = Number(headers.get('retry-after'))
   const isFull = status === 503 && retryAfter > 0

@@ -165,7 +165,6 @@ export async function serveDemonstration(
     const [address, by = 'browser'] = takeFacts(request, settings.secret) ?? []
     if (address === undefined) return void response.writeHead(403).end()
     known.set(request, { body, by: by as Passed['by'] })
-    // The visitor's address, not the service's.
     Object.defineProperty(request.socket, 'remoteAddress', { value: address, configurable: true })
     app.routing(request, response)
   })

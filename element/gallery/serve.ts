@@ -19,7 +19,6 @@ export const files: Record<string, readonly [type: string, url: URL]> = {
     font('noto-sans-arabic/files/noto-sans-arabic-arabic-wght-normal.woff2'),
   ],
 }
-/** The policy is as strict as a page can have. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; base-uri 'none'"
 const usualPort = 7480

@@ -59,7 +59,6 @@ if (linkToken !== undefined) history.replaceState(null, '', '#factors')
 const link = linkToken === undefined ? {} : { link: { link: linkToken } }
 const place = { root, pages, passwordMinLength: Number(passwordMin), offered, ...link }
 
-/** How long sections may take to arrive. */
 const arrivalMs = 10_000
 
 class AccountFrame extends PageFrame {

@@ -175,7 +175,6 @@ export abstract class AccountSection extends PageElement {
   }
 
   protected copy(text: string): Promise<boolean> {
-    // Browsers have a clipboard on HTTPS and on localhost only, and may refuse there, too.
     const copying = async () => {
       try {
         await navigator.clipboard.writeText(text)

@@ -12,7 +12,6 @@ const select = document.querySelector('#category') as HTMLSelectElement
 const parameter = 'category'
 const api = `${inbox.dataset.root ?? ''}api/`
 
-/** Many notifications may arrive at once. */
 const loadMs = 250
 let timer: ReturnType<typeof setTimeout> | undefined
 

@@ -33,7 +33,6 @@ export function keepTheme(theme: Theme): boolean {
 
 export function onThemeChange(listen: (theme: Theme) => void): void {
   addEventListener('storage', ({ key, newValue }) => {
-    // No key means that the whole storage was cleared.
     if (key === name || key === null) listen(themeOf(newValue))
   })
 }

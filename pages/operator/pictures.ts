@@ -9,7 +9,6 @@ const laneHeight = 14
 const heatDays = 28
 const cell = 14
 
-/** Entries of the audit log that have a sign above the lanes. */
 const marked = /password|factor|passkey|refused|disowned/
 const wrong = /refused|disowned/
 

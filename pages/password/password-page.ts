@@ -88,7 +88,6 @@ function reveal(isVisible: boolean): void {
 async function sendPassword(): Promise<void> {
   if (isSending) return
   isSending = true
-  // Password managers save the value of a field of this type.
   reveal(false)
   showFault('')
   element('progress').textContent = progress

@@ -65,7 +65,6 @@ function tlsOf(
   return sslnegotiation === 'direct' ? 'verified' : (modes[fromEnvironment] ?? 'none')
 }
 
-/** The traffic then crosses no network. */
 export function isOnThisMachine({ host }: PostgresServer): boolean {
   return host
     .split(',')

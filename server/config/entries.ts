@@ -58,7 +58,6 @@ export function repeated<Value>(values: readonly Value[], member: keyof Value): 
   )
 }
 
-/** Plain http is for this machine only. */
 export function readOrigins(origins: unknown = [], report: Report): readonly string[] {
   const isOrigin = (one: unknown) =>
     typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)

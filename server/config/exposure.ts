@@ -38,7 +38,6 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Settin
   const field = 'CARILLON_HOST'
   if (!isPublicUrlHere)
     return [{ field, reason: `${found}, where ${readable}`, remedy: `set ${remedies}` }]
-  // Only browsers on this machine can use such a URL.
   const reason = `${found}, but CARILLON_PUBLIC_URL is ${JSON.stringify(publicUrl)}, which names this machine only`
   return [{ field, reason, remedy: `set CARILLON_HOST=127.0.0.1, or ${remedies}` }]
 }

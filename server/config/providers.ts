@@ -15,7 +15,6 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type ProviderSetting = {
   readonly name: string
   readonly displayName: string
-  /** A slash at the end counts. */
   readonly issuer: string
   readonly clientId: string
   /** A public client has none. */
@@ -101,7 +100,6 @@ function readClientSecret(
   return undefined
 }
 
-/** Editors add a last line break. */
 function contentOf(path: unknown, report: Report): string | undefined {
   try {
     if (isText(path)) return readFileSync(path, 'utf8').replace(/\r?\n$/, '')

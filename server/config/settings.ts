@@ -24,7 +24,6 @@ type Row = {
   range?: { min: number; max: number }
   /** What happens without the setting. */
   absent?: string
-  /** Never displayed. */
   secret?: true
   /** The commands that read it, separated by blanks; by default `serve`. */
   commands?: string

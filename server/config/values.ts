@@ -229,7 +229,6 @@ function readExactUrl(text: string): string {
     : invalid(`write ${url.href}, as browsers send it, instead of ${text}`)
 }
 
-/** DNS ignores a final full stop. */
 function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
   if (!isHostName(name))
@@ -243,7 +242,6 @@ function readRange(text: string): string {
   if (range === undefined)
     return invalid(`${JSON.stringify(text.slice(0, 80))} is not an address`, form)
   const formatted = formatRange(range)
-  // 10.0.0.5/8 may mean 10.0.0.5.
   const remedy = `write ${formatted} for the range, or ${range.address} for the single address`
   if (parseRange(formatted)?.address !== range.address)
     invalid(`${text} has bits after its prefix`, remedy)
@@ -258,7 +256,6 @@ export function isLoopback(host: string): boolean {
   )
 }
 
-/** Others can read and change plain HTTP. */
 export function isExposed(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))

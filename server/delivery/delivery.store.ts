@@ -303,7 +303,6 @@ const orOneMore = new Part(`
 const orOneMoreOfCategory = new Part(`
   on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`)
 
-/** Lists would cost a tenth of such a delivery on SQLite. */
 function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<Arrived[]> {
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)

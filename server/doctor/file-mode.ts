@@ -5,7 +5,6 @@ import { dirname, resolve } from 'node:path'
 import { quoted } from '../basics/control-characters.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
-/** Windows has no such modes. */
 export function rightsOf(check: string, path: string, needed = 0o600): Finding[] {
   if (process.platform === 'win32') return []
   const status = statSync(path)

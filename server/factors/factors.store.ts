@@ -46,7 +46,6 @@ export type Use = {
 } & Rotating &
   Audited
 
-/** Recovery codes come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
 /** The hash of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
@@ -123,7 +122,6 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
   const factors = rows.map(({ recoveryCodesLeft: _, transports, ...row }) => {
     return { ...row, transports: JSON.parse(transports ?? 'null') }
   })
-  // Without a factor, a user has no recovery codes.
   return { factors, recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0 }
 }
 

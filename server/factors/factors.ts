@@ -43,7 +43,6 @@ export function tooManyFactors(): CarillonError {
   )
 }
 
-/** One error for every invalid challenge. */
 export function challengeEnded(): CarillonError {
   const problem = 'The challenge was used, or is older than 5 minutes'
   return new CarillonError('UNAUTHORIZED', problem, { remedy: 'Sign in again.' })
@@ -51,7 +50,6 @@ export function challengeEnded(): CarillonError {
 
 // RFC 6238 with SHA-1, six digits, 30 seconds: every app supports it. The first use loads packages.
 
-/** The app displays `issuer` and `account`. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
   const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
   const secret = new Secret({ size: 20 })

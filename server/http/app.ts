@@ -86,7 +86,6 @@ const serverOptions = {
     requireHostHeader: false,
     ServerResponse: Response,
   },
-  // Header fields have their own limit.
   routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
   schemaController: { compilersFactory },
 }

@@ -4,7 +4,6 @@ const lineBreaksAndControls = /[\p{Cc}\p{Zl}\p{Zp}]/u
 export function categoryFault(name: string): string | undefined {
   if (lineBreaksAndControls.test(name))
     return 'must have no line breaks and no other control characters'
-  // In JavaScript, assigning to this member changes the object's prototype.
   if (name === '__proto__') return 'must not be __proto__: write another name'
   return undefined
 }

@@ -49,7 +49,6 @@ async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<st
       'Write the issuer in CARILLON_ISSUERS exactly as its discovery document and its tokens do.',
     )
   const url = typeof jwks === 'string' ? URL.parse(jwks) : null
-  // Plain http is only for an issuer on this machine.
   const isOnThisMachine =
     issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
   if (url === null || !(url.protocol === 'https:' || isOnThisMachine) || url.username !== '')

@@ -59,7 +59,6 @@ function timeOf(ms: number | undefined): Sample[] {
   return ms ? one(ms / 1_000) : []
 }
 
-/** The buckets are cumulative. */
 function histogram(
   name: string,
   { buckets, count, sumMs }: Durations,

@@ -19,7 +19,6 @@ const idleSocketMs = 20_000
 const maxConnections = 16
 const maxHeaderSize = 8 * 1024
 
-/** If `token` is set, every request has to present it. */
 type MetricsPlace = { host: string; port: number; token?: string | undefined }
 
 const securityHeaders = {
@@ -64,7 +63,6 @@ export async function openMetrics(
 }
 
 async function scraper(families: readonly Family[]) {
-  // A start without metrics does not load the package.
   const { Registry, collectDefaultMetrics } = (await import('prom-client')).default
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

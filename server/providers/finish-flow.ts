@@ -57,7 +57,6 @@ export async function finishFlow(
     // The cookie will prove that this browser may use the code or challenge.
     if (next === undefined || flows.bondOf(flow).flow === undefined) forget()
     else await flows.keepFlow(needs, reply, flow)
-    // Browsers send no fragment to a server.
     return next === undefined
       ? flow.returnTo
       : `${flow.returnTo.replace(/#.*/, '')}#${new URLSearchParams(next)}`

@@ -150,7 +150,6 @@ export class Outbox {
         if (places.length === 0) continue
         const rows = await store.write(stored.claimOutbox, { ...due, holder, places })
         for (const row of rows) this.#hold({ ...row, holder })
-        // Others may get the places left.
         if (rows.length > 0) this.wake()
       }
     } catch (error) {

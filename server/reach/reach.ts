@@ -26,7 +26,6 @@ const unusedForMs = 60 * 24 * 3_600_000
 
 export class Reach {
   readonly #options: ReachOptions
-  /** Undefined without a mail server. */
   readonly outbox: Outbox | undefined
   readonly pushes: Pushes
   readonly #pushOutbox: Outbox

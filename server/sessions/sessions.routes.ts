@@ -26,7 +26,6 @@ type Needs = SignInsNeeds & {
   /** In milliseconds. `stateless` includes all renewals. */
   signInLifetimes: { stateful: number; stateless: number }
 }
-/** Sorts after every id. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export const list = forUser({
@@ -46,7 +45,6 @@ export const list = forUser({
     }
     const found = await dependencies.store.read(stored.listSignIns, query)
     const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
-    // The own sign-in comes first, then the newest of the others.
     const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
     return sendData(reply, { items, next: found.length > limit ? last : null })
   },

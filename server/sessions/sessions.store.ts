@@ -130,7 +130,6 @@ export type NewSession = SessionKey &
     replaces: readonly SessionKey[]
     /** Without it, any number. */
     maxSessions?: number | undefined
-    /** The device for `noteDevice`. */
     from?: SeenDevice | undefined
     factor?: ProvedFactor | undefined
   }
@@ -241,7 +240,6 @@ export function* endSessions({ keys, audit, live, at }: EndSessions): Write<Ende
   return ended
 }
 
-/** Without bounds every session counts as live. */
 function isLive({ createdAt, lastSeenAt }: SignIn, live: LiveBounds | undefined): boolean {
   if (live === undefined) return true
   return (

@@ -48,7 +48,6 @@ type SessionOptions = {
   idleMs: number
   /** Counts from the sign-in, used or not. */
   lifetimeMs: number
-  /** Beyond this number the oldest session ends. */
   maxPerUser?: number
 }
 

@@ -116,13 +116,11 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
   if (disowned !== undefined) yield* lockUser(userId)
   const found = (yield* aliveSignIns(userId, alive)).find((one) => one.signInId === signInId)
   const isAlive = found !== undefined || end.isOwn
-  // An ended sign-in can still be disowned.
   if (
     !isAlive &&
     !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' })))
   )
     return 'absent'
-  // Ends the session too.
   yield* revoke({ userId, signInId, at })
   if (disowned !== undefined) {
     yield* send`

@@ -9,7 +9,6 @@ export type SignInView = {
   next: string
   /** Undefined for a page of this service. */
   nextHost: string | undefined
-  /** Each form sends it. */
   returnTo: string | undefined
   hasPasskeys: boolean
   done: string
@@ -115,7 +114,6 @@ export type SetupDemand = {
   canMail: boolean
 }
 
-/** Replaces `signedInPage`. */
 export function setupPage(given: SignInView, user: string, demand: SetupDemand): Page {
   const { view, next, texts, done } = given
   const { setup } = texts

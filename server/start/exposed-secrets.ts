@@ -26,7 +26,6 @@ export function warnOfExposedSecrets(
       )
 }
 
-/** Windows has no such modes. */
 function isForAll(file: string): boolean {
   return process.platform !== 'win32' && (statSync(file).mode & 0o004) !== 0
 }

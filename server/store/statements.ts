@@ -67,7 +67,6 @@ export function* onPostgres<Row>(
   return (yield { kind: 'get', only: 'postgres', strings, values }) as Row | undefined
 }
 
-/** As `onPostgres`, but the write does not wait. */
 export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
   yield { kind: 'send', only: 'postgres', strings, values }
 }

@@ -34,7 +34,6 @@ export type Claims = {
   ign?: number
   /** Generation of the sign-in. */
   sgn?: number
-  /** It never outlives the session. */
   from?: 'session'
   iss: string
   aud: string

@@ -59,7 +59,6 @@ export class TokenRevocations {
     this.#listeners.add(listener)
   }
 
-  /** Generations decide, not times. */
   isRevoked(signIn: SignIn): boolean {
     const { userId, signInId, generation, issuedGeneration } = signIn
     if (this.#revocations.size === 0) return false
@@ -129,7 +128,6 @@ export class TokenRevocations {
     const isSame =
       known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
     if (isSame && revocation.expiresAt <= known.expiresAt) return
-    // The clock of this node decides.
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + revocationKeptForMs)
     this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
     if (stored.isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)

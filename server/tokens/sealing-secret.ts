@@ -57,7 +57,6 @@ const howToMake =
   'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
   'such as: openssl rand -base64 32'
 
-/** A new secret would not open the keys. */
 export const sealedAdvice =
   'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to the secret that these signing keys were sealed with; for a database ' +
   'moved from SQLite, that is the .secret file beside the old database'

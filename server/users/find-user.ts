@@ -18,7 +18,6 @@ export type UserDependencies = PasswordRules & {
   store: Store
   passwords: Passwords
   now: () => number
-  /** If set, only its users are found. */
   application?: string | undefined
   source?: Source
   revocations?: Pick<TokenRevocations, 'refresh'>

@@ -103,7 +103,6 @@ export function languageFaults(
   })
 }
 
-/** Only a message can prove the address. */
 function readEmail(text: string): Read {
   if (text.length <= maxEmailLength && address.test(text)) return text
   return {

@@ -91,7 +91,6 @@ function* lockOrAdd(
   users: readonly Put[],
   { namespace, at, erased }: Addition,
 ): Write<AddedUser[]> {
-  // Deliveries create users in this order.
   const sorted = users.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
   const added = sorted.map(({ newId: id, externalId }) => ({ id, externalId, namespace }))
   for (;;) {

@@ -26,7 +26,6 @@ const ofUser = {
 export const User = t.component('User', ofUser)
 
 export const proof = t.oneOf(['session', 'access-token'])
-/** `FactorPolicy.demandOn` makes it. */
 export const SecondFactorDemand = t.component('SecondFactorDemand', {
   by: t.timeOf('From then on, this sign-in only sets a second factor up'),
   setupOnly: t.boolean('Whether that time has come'),
@@ -131,7 +130,6 @@ export const UserEntry = t.component('UserEntry', {
 })
 const maxEntries = { minItems: 1, maxItems: 1000 }
 export const UserEntries = t.component('UserEntries', { users: t.array(UserEntry, maxEntries) })
-/** The handler checks the entries, to find all faults. */
 export const UncheckedEntries = t.object({ users: t.array(t.anything, maxEntries) })
 
 const searchNote =

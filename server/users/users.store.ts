@@ -35,7 +35,6 @@ export type User = {
   locale: string | null
   email: string | null
   issuedGeneration: number
-  /** A changed address needs a new proof. */
   emailVerifiedAt: number | null
   deviceGeneration: number
   /** When the user said that somebody else knows the password. */

@@ -46,7 +46,6 @@ type Running = Outcome & { world: World }
 export class Bench {
   readonly predictions: Predictions = {}
   readonly outcomes: { [id in ExperimentId]?: Outcome | undefined } = {}
-  /** Which moment the reader has chosen at a place. */
   moments: { [id in ExperimentId | 'inbox']?: number | undefined } = {}
 
   shownOf(id: ExperimentId): number {

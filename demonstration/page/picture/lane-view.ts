@@ -9,7 +9,6 @@ import { actorAt, type Scene } from './picture.ts'
 import { type Chips, pictureView } from './picture-view.ts'
 import { barView } from './player.ts'
 
-/** A longer list is closed. */
 const maxOpen = 7
 
 export function headView(title: string, see: string) {

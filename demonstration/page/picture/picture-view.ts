@@ -72,7 +72,6 @@ function heightsOf(scene: Scene): { top: number; gap: number; low: number } {
   }
 }
 
-/** A prediction has its own line. */
 const linesOf = ({ cell }: Hop) => (cell ? 2 : 1)
 
 function boxesOf(scenes: readonly Scene[], width: number): Boxes {

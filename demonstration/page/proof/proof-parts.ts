@@ -41,7 +41,6 @@ export function tokenEnd(exchange: Exchange): number {
   }
 }
 
-/** The world's clock decides. */
 export function secondsLeft(exchange: Exchange): number {
   return Math.max(0, Math.round((tokenEnd(exchange) - exchange.at) / 1000))
 }

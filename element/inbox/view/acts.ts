@@ -66,7 +66,6 @@ export class Acts {
     this.#do(mute(isMuted), { text, undo: () => mute(!isMuted) })
   }
 
-  /** The browser may ask the reader first. */
   notify(turning: Promise<void>, text: string): void {
     const { strings, announcer } = this.#setting.source
     this.failure = ''

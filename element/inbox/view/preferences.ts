@@ -15,7 +15,6 @@ export class PreferencesSheet {
   #data: Preferences | undefined
   #failure: string | undefined
   #wasOpened = false
-  /** The choices are saved one after the other. */
   #saving: Promise<void> = Promise.resolve()
 
   constructor(host: CarillonInbox, client: () => Carillon | undefined) {

@@ -47,7 +47,6 @@ export class AddPasskey extends AccountSection {
     })
   }
 
-  /** WebAuthn Level 3. The browser does not say why it cancels. */
   async #create(options: PublicKeyCredentialCreationOptionsJSON): Promise<unknown> {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
     try {

@@ -9,7 +9,6 @@ export class PasswordSection extends AccountSection {
     event.preventDefault()
     const current = this.#field('current-password')
     const next = this.#field('new-password')
-    // Password managers save the value of a field of this type.
     this.isShown = false
     await this.updateComplete
     const body = { currentPassword: current.value, newPassword: next.value }

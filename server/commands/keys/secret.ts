@@ -60,7 +60,6 @@ async function rotate(options: Output & { keep: string }, command: Command): Pro
     const secrets = isGenerated ? beginChange(database.path) : ({ current, previous } as Secrets)
     const at = place.now()
     const audit = (detail: Counts) => auditEntry(source, { event: 'secret-rotated', at, detail })
-    // After the pause every node knows the new signing keys.
     const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(2_000), others })
     const keptUntil = keepMs === 0 ? undefined : iso(at + keepMs).slice(0, 10)
     const kept = isGenerated ? endChange(database.path, keptUntil) : undefined

@@ -60,7 +60,6 @@ function explain(names: readonly string[], options: Options, command: Command): 
     throw new WrongUse('Name the notification by its id, or find it by --key or --since')
   const [id, ...others] = isSearch ? [undefined, ...names] : names.toReversed()
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
-  // An id alone finds its user.
   const isNamed = (options.externalId ?? options.id) !== undefined
   const isAlone = !isSearch && !isNamed && isIdShaped(names.join())
   const key = isAlone ? undefined : keyOf(others[0], options)

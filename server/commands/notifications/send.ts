@@ -143,7 +143,6 @@ async function send(options: Options, command: Command): Promise<void> {
   if (unknown.length > 0) throw notFound(`There is no user ${unknown.join(', ')}`)
 }
 
-/** JSON leaves out undefined members. */
 function contentOf(options: Options): NotificationChange {
   const {
     title,

@@ -92,7 +92,6 @@ async function withdraw(place: Place, delivery: string | undefined, options: Opt
   print(options, found, () => `Withdrew ${what}`)
 }
 
-/** As the page /operator does. */
 async function withdrawKeyed(place: Place, delivery: string | undefined, options: Options) {
   const { store, now } = place
   const { key = '', application = '', producer, since, until } = options

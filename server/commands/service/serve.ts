@@ -70,7 +70,6 @@ async function serve(options: Output, command: Command): Promise<void> {
   log.info({ event: 'started', listensOn, url }, 'Carillon is listening')
   if (options.json) print(options, { listensOn, url }, () => [])
   notifySupervisor('READY=1')
-  // systemd restarts a process whose event loop hangs.
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000
   if (watchdogMs > 0) setInterval(notifySupervisor, watchdogMs / 2, 'WATCHDOG=1').unref()
   const error = await service.failed
@@ -81,7 +80,6 @@ async function serve(options: Output, command: Command): Promise<void> {
   await stop(1, 'the store failed')
 }
 
-/** Without a listener, process 1 of a container ignores the signal. */
 async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
   const end = (reason: NodeJS.Signals) => {
     log.info({ event: 'stopped', reason }, 'stopped before it was ready')

@@ -38,7 +38,6 @@ export async function examineStream(
   }
 }
 
-/** Leaving the loop closes the stream. */
 async function isGreeted({ body }: Response): Promise<boolean> {
   let text = ''
   for await (const part of body?.pipeThrough<string>(

@@ -117,7 +117,6 @@ async function contentOf(file: string, now: () => number, depth: Depth): Promise
       if (depth === 'deep') refuseDamaged(database)
       const applied = appliedMigrations(database)
       const schema = schemaFinding({ applied, known: knownMigrations() })
-      // The driver's rows have no prototype.
       const read = async (sql: string) =>
         Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
       const tables = 'select name from sqlite_schema'

@@ -213,7 +213,6 @@ export async function refuseUnverified(
   // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
   if (!hash('sha256', id, 'buffer').equals(data.rpIdHash))
     throw refusal(`The passkey is not one for ${id}`)
-  // Without a PIN or fingerprint, a passkey proves only possession of the device.
   const remedy = 'Unlock the passkey with a PIN, a fingerprint or a face.'
   if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }

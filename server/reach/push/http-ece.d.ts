@@ -1,4 +1,3 @@
-// The package has no types; these are for the part that we use.
 declare module 'http_ece' {
   import type { ECDH } from 'node:crypto'
 

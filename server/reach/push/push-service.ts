@@ -56,7 +56,6 @@ function newKeyPair(): ECDH {
 /** A record of at most 4,096 bytes has a header of 86, a delimiter and a tag of 16 (RFC 8188, section 2; RFC 8291, section 4). */
 export const maxPayload = 3_993
 
-/** A push service keeps what it cannot deliver for this long. */
 const ttlSeconds = 86_400
 /** At most 24 hours (RFC 8292, section 2). */
 const tokenSeconds = 12 * 3_600

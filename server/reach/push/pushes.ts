@@ -25,7 +25,6 @@ import {
 /** The policy does not concern what applications get for their users. */
 const exempt: readonly string[] = tokenSignIns
 
-/** The first start makes the key by which push services know us. */
 export function makePushKey(store: Store, sealing: Sealing): Promise<void> {
   const make = async () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })

@@ -64,7 +64,6 @@ export async function unreadMailOf(
     language,
     serviceName,
     accent,
-    // Many mail programs show no SVG.
     picture: logo?.type === 'image/png' ? logo : undefined,
     title: texts.subject(items.length, serviceName),
     sections,

@@ -21,7 +21,6 @@ import { setRole as setStoredRole } from './roles.store.ts'
 import type { Rotating } from './rotation.store.ts'
 import * as changes from './user-changes.store.ts'
 
-/** The user chooses another password before a generated one ends. */
 export const generatedPasswordDays = 7
 
 export async function setPassword(

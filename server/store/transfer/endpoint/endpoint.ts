@@ -31,7 +31,6 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // As in sqlite/store.ts, ':memory:' is a file name.
   return openSqlite(resolve(database.path))
 }
 
