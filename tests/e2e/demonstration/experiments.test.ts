@@ -255,6 +255,15 @@ test('with motion, the hops arrive by themselves, one after the other', async ()
   assert.deepEqual(seen, ['1', '2', '3', '4', '5', '6', '7', '7'])
 })
 
+test('time passes: the end of the session is seven days after the use that is drawn', async () => {
+  await played.experiment('time')
+  const drawn = (await played.lane('session').locator('.canvas > svg').textContent()) ?? ''
+  const [clock = 0, ends = 0] = [/clock (.+? [AP]M)/, /ends (.+? [AP]M)/].map((text) =>
+    Date.parse(text.exec(drawn)?.[1] ?? ''),
+  )
+  assert.equal(ends - clock, 7 * 24 * 3_600_000, drawn)
+})
+
 test('the five servers: memory, shared store and public key, with counted look-ups', async () => {
   await played.experiment('balancer')
   assert.deepEqual(await played.page.locator('.counted').allTextContents(), [
