@@ -59,7 +59,7 @@ export class Stage {
   /** The width of a picture in pixels. */
   get width(): number {
     const { clientWidth } = this.#host
-    return Math.floor(this.isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22)
+    return Math.max(0, Math.floor(this.isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22))
   }
 
   async follow(): Promise<void> {

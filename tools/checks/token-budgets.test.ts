@@ -7,7 +7,7 @@ import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
-  demonstration: 39_430,
+  demonstration: 39_500,
   element: 36_470,
   pages: 40_500,
   server: 367_890,

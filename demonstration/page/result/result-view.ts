@@ -2,7 +2,14 @@ import { html, nothing, svg } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
 import { copySvgView } from '../picture/copy.ts'
 import { headView } from '../picture/lane-view.ts'
-import { lineShape, rectShape, textShape } from '../picture/shapes.ts'
+import {
+  type Box,
+  lineShape,
+  middleOf,
+  rectShape,
+  textShape,
+  thingShape,
+} from '../picture/shapes.ts'
 import { type Lane, lanes } from '../world.ts'
 import { costsIn, type KeyStep, keyStory, type Measured, measure, theftsIn } from './result.ts'
 
@@ -13,19 +20,26 @@ export function resultView(stage: Stage) {
     result.measured = recording?.outcomes ?? (await measure(world))
     result.keys = recording?.keys ?? (await keyStory(world))
   }
-  const plotsView = (of: Measured) => html`<div class="two">
-    ${plotView(stage, texts.plots.stolen, theftPlot(stage, of))}
-    ${plotView(stage, texts.plots.cost, costPlot(stage, of))}
-  </div>`
   return html`${headView(texts.places.result, texts.see.result)}
-    <div class="way buttons">
+    <div class="acts buttons">
       <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void world.run('measure', act)}>${texts.plots.measure}</button>
       <span role="status" class="hint">${world.running ? texts.sending : nothing}</span>
     </div>
-    ${measured && plotsView(measured)} ${keys && keysView(stage, keys)}
+    <div class="two">
+      <div class="stack">${measured && plotsView(stage, measured)}</div>
+      ${keys && keysView(stage, keys)}
+    </div>
     <ul class="advice">
       ${Object.entries(texts.advice).map(([which, advice]) => html`<li class="lane-${which}">${advice}</li>`)}
     </ul>`
+}
+
+function plotsView(stage: Stage, measured: Measured) {
+  const { stolen, cost } = stage.texts.plots
+  return [
+    plotView(stage, stolen, theftPlot(stage, measured)),
+    plotView(stage, cost, costPlot(stage, measured)),
+  ]
 }
 
 /** `parts`: of the width, 0 to 1. The first of two is pale: it needs renewals. */
@@ -89,29 +103,51 @@ function plotView({ width, texts }: Stage, title: string, { bars, ticks }: Plot)
   </figure>`
 }
 
-function keysView({ texts }: Stage, steps: readonly KeyStep[]) {
+const momentHeight = 56
+const boxHeight = 24
+
+/** Time goes down: a row for each moment, a column for each key and each server. */
+function keysView({ width, texts }: Stage, steps: readonly KeyStep[]) {
   const { keys, actors, plots } = texts
   const kids = [...new Set(steps.flatMap((step) => step.kids))]
-  const keyCell = (kid: string, at: number) => {
+  const names = [
+    ...kids.map((kid) => `${texts.key} ${kid.slice(0, 6)}`),
+    actors.server,
+    actors.other,
+  ]
+  const room = width / names.length
+  const boxOf = (column: number, top: number): Box => ({
+    x: column * room + 3,
+    y: top,
+    w: room - 6,
+    h: boxHeight,
+  })
+  const keyShape = (kid: string, at: number, box: Box) => {
     const { signing, kids: published = [] } = steps[at] ?? {}
-    if (signing === kid) return html`<td class="primary">${keys.signing}</td>`
-    if (published.includes(kid)) return html`<td class="done">${keys.published}</td>`
+    if (signing === kid) return thingShape(keys.signing, 'token', box)
+    if (published.includes(kid)) return thingShape(keys.published, 'plain', box)
     const wasThere = steps.slice(0, at).some((step) => step.kids.includes(kid))
-    return html`<td>${wasThere ? keys.retired : nothing}</td>`
+    return textShape(wasThere ? keys.retired : '', middleOf(box, 16))
   }
   // From the third moment on, a thief has the token.
-  const statusCell = (status: number, at: number) =>
-    html`<td class=${status < 300 === at < 2 ? 'done' : 'fault'}>${status}</td>`
-  return html`<section class="card">
-    <h3>${plots.keys}</h3>
+  const statusShape = (status: number, at: number, box: Box) =>
+    thingShape(`${status}`, status < 300 === at < 2 ? 'good' : 'bad', box)
+  const momentView = ({ event, here, there }: KeyStep, at: number) => {
+    const top = 30 + at * momentHeight
+    const box = (column: number) => boxOf(column, top + 22)
+    return svg`<g class="moment">
+      ${textShape(keys[event], { at: [3, top + 14], room: width, anchor: 'start' })}
+      ${kids.map((kid, column) => keyShape(kid, at, box(column)))}
+      ${statusShape(here, at, box(kids.length))} ${statusShape(there, at, box(kids.length + 1))}
+    </g>`
+  }
+  return html`<figure class="picture card">
+    <figcaption class="lane-name">${plots.keys}</figcaption>
     <p class="hint">${texts.aboutKeys}</p>
-    <div class="scroll" tabindex="0" role="group" aria-label=${plots.keys}><table class="findings">
-      <thead><tr><td></td>${steps.map(({ event }) => html`<th scope="col">${keys[event]}</th>`)}</tr></thead>
-      <tbody>
-        ${kids.map((kid) => html`<tr><th scope="row">${texts.key} ${kid.slice(0, 6)}</th>${steps.map((_, at) => keyCell(kid, at))}</tr>`)}
-        <tr><th scope="row">${actors.server}</th>${steps.map(({ here }, at) => statusCell(here, at))}</tr>
-        <tr><th scope="row">${actors.other}</th>${steps.map(({ there }, at) => statusCell(there, at))}</tr>
-      </tbody>
-    </table></div>
-  </section>`
+    ${svg`<svg class="plot" viewBox="0 0 ${width} ${30 + steps.length * momentHeight}" font-size="14" role="group" aria-label=${plots.keys}>
+      <g class="place-name">${names.map((name, column) => textShape(name, middleOf(boxOf(column, 0), 16)))}</g>
+      ${steps.map(momentView)}
+    </svg>`}
+    ${copySvgView(texts)}
+  </figure>`
 }

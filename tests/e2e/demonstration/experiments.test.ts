@@ -313,15 +313,16 @@ test('the life of keys: a second key overlaps, a dropped one ends its tokens, an
   const { page } = played
   await played.go('#result')
   await page.getByRole('button', { name: 'Measure' }).click()
-  const rows = page.locator('.findings tbody tr')
-  await rows.last().waitFor()
-  const cells = async (at: number) => rows.nth(at).locator('td').allTextContents()
-  const count = await rows.count()
-  assert.deepEqual(await cells(count - 2), ['200', '200', '200', '401', '401', '401'])
-  assert.deepEqual(await cells(count - 1), ['200', '200', '200', '200', '401', '401'])
-  const signs = 'signs'
-  assert.deepEqual(await cells(0), [signs, signs, signs, 'retired', 'retired', 'retired'])
-  assert.deepEqual((await cells(1)).slice(0, 3), ['', 'published', 'published'])
+  const moments = page.locator('.moment')
+  await moments.last().waitFor()
+  const texts = await Promise.all(
+    (await moments.all()).map((moment) => moment.locator('text').allTextContents()),
+  )
+  const column = (at: number) => texts.map((cells) => cells.at(at))
+  assert.deepEqual(column(-2), ['200', '200', '200', '401', '401', '401'])
+  assert.deepEqual(column(-1), ['200', '200', '200', '200', '401', '401'])
+  assert.deepEqual(column(1), ['signs', 'signs', 'signs', 'retired', 'retired', 'retired'])
+  assert.deepEqual(column(2).slice(0, 3), ['', 'published', 'published'])
 })
 
 test('a static file plays each step and each experiment with the recorded statuses and verdicts, and requests nothing', async () => {
