@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 
-const maxBytes = 5_600
+const maxBytes = 6_500
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
 const { service } = pages
