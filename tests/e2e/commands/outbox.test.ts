@@ -31,8 +31,13 @@ test('an operator learns whether a mail or event is accepted, refused now, or fo
   assert.deepEqual([refused.status, later.status, event.status], [1, 1, 1])
   const { stdout } = await carillon(folder, ['doctor'])
   assert.match(stdout, /mails, pushes and events that wait: 2, the oldest for 0 min/)
-  const [row] = await carillonJson(folder, ['outbox', 'list'])
-  assert.deepEqual([row.kind, row.tries], ['test', 1])
+  // The pauses before the next tries are random, and so is their order.
+  const waiting: { id: string; kind: string; tries: number }[] = await carillonJson(folder, [
+    'outbox',
+    'list',
+  ])
+  const row = waiting.find(({ kind }) => kind === 'test') ?? assert.fail('the mail does not wait')
+  assert.ok(row.tries >= 1)
   mailServer.isRefusing = false
   assert.deepEqual(await carillonJson(folder, ['outbox', 'retry', row.id]), { retried: 1 })
   await mailServer.received(2)
