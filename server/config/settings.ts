@@ -222,7 +222,12 @@ const table = {
   ],
   CARILLON_SMTP_URL: [
     'The mail server for links (a new password, a first second factor), notices of changes of an account, and what is unread: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
-    { absent: 'the service sends no mail', secret: true, read: values.readSmtpUrl },
+    {
+      absent: 'the service sends no mail',
+      commands: 'serve doctor',
+      secret: true,
+      read: values.readSmtpUrl,
+    },
   ],
   CARILLON_MAIL_FROM: [
     'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`; without a name, with that of `CARILLON_NAME`.',
@@ -234,7 +239,7 @@ const table = {
   ],
   CARILLON_MAIL_UNREAD: [
     'When a mail is sent about notifications that are unread, to verified addresses: `off`, after `5m`, `15m` or `1h`, or with a digest: `hourly`, `daily` or `weekly`. Categories and readers can choose otherwise.',
-    { default: 'off', commands: 'serve reach', read: oneOf(values.mailRules) },
+    { default: 'off', commands: 'serve reach doctor', read: oneOf(values.mailRules) },
   ],
   CARILLON_MAIL_CONTENT: [
     'What these mails say: `counts` for how many of each category, or also the `titles`, which are the words of others.',

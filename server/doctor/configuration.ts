@@ -58,7 +58,8 @@ export function examineSettings(settings: Settings, databaseTls?: DatabaseTls): 
     )
   }
   if ((settings.mailUnread ?? 'off') !== 'off' && settings.smtpUrl === undefined) {
-    const found = 'CARILLON_MAIL_UNREAD is set, but no mail server: nothing is mailed'
+    const found =
+      'CARILLON_MAIL_UNREAD is set, but this command finds no mail server: nothing is mailed without one'
     findings.push(warning('mails', { found, change: 'CARILLON_SMTP_URL=smtps://...' }))
   }
   if (databaseTls !== undefined) {

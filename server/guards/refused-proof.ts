@@ -12,6 +12,8 @@ const proofs = {
   operator: 'the cookie of a session, and no token or key',
 }
 const secretForm = /\b(?:crl_|eyJ)/
+/** They name other pages and applications. */
+const addressFields = /^(?:referer|x-.*-ur[il])$/
 const sessionCookie = /\bcarillon=/
 
 type Found = [field: string, reason: string, refusal?: ProofRefusal]
@@ -48,9 +50,9 @@ function elsewhere({ raw, query }: FastifyRequest, proof: keyof typeof proofs): 
         'has a token or key, which no URL may have because URLs are logged',
         'in-query',
       ]
-  const { cookie = '', referer: _, ...others } = raw.headers
+  const { cookie = '', ...others } = raw.headers
   for (const [name, value] of Object.entries(others))
-    if (secretForm.test(String(value)))
+    if (!addressFields.test(name) && secretForm.test(String(value)))
       return [name, 'is not read and has a token or key', 'in-another-field']
   if (cookie.includes('crl_')) return ['Cookie', 'has a producer key', 'in-another-field']
   if (!sessionCookie.test(cookie)) return ['Authorization', 'is missing']

@@ -71,8 +71,11 @@ export const put = forUser({
         return { category, mail, push, mutedUntil: timeIn(mutedUntil, field, now) }
       },
     )
-    const declared = withSecurity((await store.read(readPreferences, { userId, now }))?.declared)
-    for (const choice of choices) if (declared.get(choice.category)?.mandatory) refuseOff(choice)
+    const found = await store.read(readPreferences, { userId, now })
+    const declared = withSecurity(found?.declared)
+    for (const choice of choices)
+      if (declared.get(choice.category)?.mandatory)
+        refuseOff(choice, found?.choices.get(choice.category))
     const hours = { timeZone, digestAt, quietHours }
     const outcome = await store.write(changePreferences, { userId, choices, hours, now })
     if (outcome === 'absent') throw notAuthenticated()
@@ -80,11 +83,12 @@ export const put = forUser({
   },
 })
 
-function refuseOff({ category, mutedUntil, mail, push }: Chosen): void {
+/** `before`: what the reader chose while the category could be turned off may be sent again. */
+function refuseOff({ category, mutedUntil, mail, push }: Chosen, before?: Partial<Chosen>): void {
   const refused = [
-    mutedUntil && 'it cannot be muted',
-    mail === 'off' && 'its mails cannot be turned off',
-    push === 'off' && 'its pushes cannot be turned off',
+    mutedUntil && mutedUntil !== before?.mutedUntil && 'it cannot be muted',
+    mail === 'off' && mail !== before?.mail && 'its mails cannot be turned off',
+    push === 'off' && push !== before?.push && 'its pushes cannot be turned off',
   ]
   const why = refused.find(Boolean)
   if (why) throw conflict(`The category ${category} is mandatory: ${why}`)

@@ -141,7 +141,10 @@ export function* claimOutbox({ holder, channel, at, places }: Claim): Write<Outb
         order by due_at limit ${limit} ${skipLocked}`),
     )
   if (rows.length > 0)
-    yield* send`update outbox set holder = ${holder} where id ${inList(rows.map(({ id }) => id))}`
+    // Nothing joins a row again that may have been sent.
+    yield* send`
+      update outbox set holder = ${holder}, reason = case when tries = 0 then null else reason end
+      where id ${inList(rows.map(({ id }) => id))}`
   return rows
 }
 

@@ -36,15 +36,18 @@ export class Categories {
     const save = () =>
       this.#client?.inbox.setPreferences({ categories: { [name]: { mutedUntil } } })
     this.#saved = this.#saved.then(save, save)
-    // After a failure, the server says what is so.
-    await this.#saved.catch(async (error) => {
-      await this.#load()
+    await this.#saved.catch((error) => {
+      if (known) this.#display(new Map(this.known).set(name, known))
       throw error
     })
   }
 
   async #load(): Promise<void> {
+    const saved = this.#saved
+    await saved.catch(() => {})
     const { categories = {} } = (await this.#client?.inbox.preferences()) ?? {}
+    // A change has begun meanwhile.
+    if (saved !== this.#saved) return this.#load()
     this.#display(new Map(Object.entries(categories)))
   }
 

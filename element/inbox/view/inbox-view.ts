@@ -24,6 +24,8 @@ export { handOver } from './loaded.ts'
 
 const clockMs = 30_000
 const defaultLimit = 20
+/** After a touch, `:hover` stays. */
+const hoveredButton = matchMedia('(hover: hover)').matches ? 'article button:hover' : ':not(*)'
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
 
@@ -91,6 +93,7 @@ export class InboxView implements ReactiveController {
     this.#feed.disconnect()
     this.#scroll.disconnect()
     this.#acts.offerUndo(undefined)
+    this.#menu.onRemoved()
   }
 
   hostUpdate(): void {
@@ -270,7 +273,8 @@ export class InboxView implements ReactiveController {
     const list = this.#list
     const isUsed =
       this.#host.shadowRoot?.activeElement?.closest('[part=feed]') ??
-      this.#find('article :is([aria-expanded=true],button:hover)')
+      this.#find('[part=item-more][aria-expanded=true]') ??
+      this.#find(hoveredButton)
     const isHeld = this.#scroll.isScrolled || !!isUsed || !!list?.getSnapshot().newer.length
     if (list === this.#held?.list && isHeld === this.#held?.isHeld) return
     this.#held = { list, isHeld }

@@ -33,6 +33,11 @@ export class Menu {
       @beforetoggle=${this.#onBeforeToggle.bind(this)}>${this.#entries.map(item)}</div>`
   }
 
+  /** The browser closes the menu without an event. */
+  onRemoved(): void {
+    this.#button?.setAttribute('aria-expanded', 'false')
+  }
+
   /** Before the browser closes the menu because of this press. */
   onPress(event: Event): void {
     const button = this.#element?.matches(':popover-open') ? this.#button : undefined

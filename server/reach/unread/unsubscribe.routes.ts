@@ -18,12 +18,12 @@ export const page = forVisitor({
   responses: { 200: 'html' },
   refusals: ['NOT_FOUND'],
   async handle(dependencies: Needs, request, reply) {
-    await tokenOf(dependencies, request.query.token)
+    const { categories } = await tokenOf(dependencies, request.query.token)
     const view = await viewOf(dependencies, request)
     const { unsubscribe: texts } = await view.textsOf('service')
     const main = html`<div class="card narrow">
 <h1>${texts.title}</h1>
-<p>${texts.question}</p>
+<p>${categories === undefined ? texts.questionAll : texts.question}</p>
 <form method="post" action="?token=${request.query.token ?? ''}">
 <input type="hidden" name="List-Unsubscribe" value="One-Click">
 <p><button type="submit" class="primary whole">${texts.submit}</button></p>
@@ -43,10 +43,11 @@ export const oneClick = forAnyone({
   responses: { 200: 'html' },
   refusals: ['NOT_FOUND'],
   async handle(dependencies: Needs, request, reply) {
-    await unsubscribe(dependencies.unsubscribing, await tokenOf(dependencies, request.query.token))
+    const found = await tokenOf(dependencies, request.query.token)
+    const outcome = await unsubscribe(dependencies.unsubscribing, found)
     const view = await viewOf(dependencies, request)
     const { unsubscribe: texts } = await view.textsOf('service')
-    const main = html`<div class="card narrow"><h1>${texts.doneTitle}</h1>\n<p role="status">${texts.done}</p></div>`
+    const main = html`<div class="card narrow"><h1>${texts.doneTitle}</h1>\n<p role="status">${outcome === 'all' ? texts.doneAll : texts.done}</p></div>`
     return sendPage(reply, view, { title: texts.doneTitle, styles: ['sign-in.css'], main })
   },
 })

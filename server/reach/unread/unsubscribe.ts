@@ -41,18 +41,20 @@ export async function readUnsubscribeToken(
   return now() < until ? what : undefined
 }
 
-/** Repeating it changes nothing. */
+/** Returns whether all mails that can be are off now, or only these. Repeating it changes nothing. */
 export async function unsubscribe(
   { store, wall }: Unsubscribing,
   { userId, categories }: Unsubscription,
-): Promise<void> {
+): Promise<'these' | 'all'> {
   const now = iso(wall())
-  const chosen = (await store.read(readPreferences, { userId, now }))?.choices.keys() ?? []
-  const all = ['', ...chosen]
+  const found = await store.read(readPreferences, { userId, now })
+  const chosen = [...(found?.choices.keys() ?? [])]
   const turnOff = (names: readonly string[]) => {
     const choices = names.map((category) => ({ category, mail: 'off' as const }))
     return store.write(changePreferences, { userId, choices, now })
   }
-  // A reader with the most choices can add none for this category.
-  if ((await turnOff(categories ?? all)) === 'too-many') await turnOff(all)
+  // A reader with the most choices can add none for another category.
+  if (categories !== undefined && (await turnOff(categories)) !== 'too-many') return 'these'
+  await turnOff(['', ...chosen.filter((name) => !found?.declared.get(name)?.mandatory)])
+  return 'all'
 }

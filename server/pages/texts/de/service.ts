@@ -176,7 +176,7 @@ export const texts: Texts = (plurals) => ({
     ownPassword: 'Eigenes wählen',
     category: 'Kategorie',
     allCategories: 'Alle Kategorien',
-    settings: 'Mitteilungen',
+    settings: 'Mitteilungen einstellen',
   },
   firstSteps: {
     title: 'Erste Schritte',
@@ -279,9 +279,13 @@ export const texts: Texts = (plurals) => ({
     title: 'E-Mails abschalten',
     question:
       'Möchten Sie zu Mitteilungen dieser Art keine E-Mails mehr bekommen? In Ihrem Posteingang erscheinen sie weiterhin.',
+    questionAll:
+      'Möchten Sie zu Mitteilungen keine E-Mails mehr bekommen? In Ihrem Posteingang erscheinen sie weiterhin.',
     submit: 'Diese E-Mails abschalten',
     doneTitle: 'Diese E-Mails sind abgeschaltet',
     done: 'Zu Mitteilungen dieser Art bekommen Sie keine E-Mails mehr. In Ihrem Posteingang erscheinen sie weiterhin.',
+    doneAll:
+      'Zu Mitteilungen bekommen Sie keine E-Mails mehr. In Ihrem Posteingang erscheinen sie weiterhin.',
   },
   mails: {
     reset: ({ username, until, service }) => ({

@@ -280,9 +280,11 @@ export const texts = (plurals: Plurals) => ({
     title: 'No more e-mails',
     question:
       'Do you want no more e-mails about notifications of this kind? They stay in your inbox.',
+    questionAll: 'Do you want no more e-mails about notifications? They stay in your inbox.',
     submit: 'Turn these e-mails off',
     doneTitle: 'These e-mails are off',
     done: 'You get no more e-mails about notifications of this kind. They stay in your inbox.',
+    doneAll: 'You get no more e-mails about notifications. They stay in your inbox.',
   },
   /** `before`, `after`: paragraphs around the link. */
   mails: {

@@ -282,9 +282,13 @@ export const texts: Texts = (plurals) => ({
     title: 'Ne plus recevoir d’e-mails',
     question:
       'Souhaitez-vous désactiver les e-mails pour les notifications de ce type ? Elles continueront d’arriver dans votre boîte de réception.',
+    questionAll:
+      'Souhaitez-vous désactiver les e-mails pour toutes les notifications ? Elles continueront d’arriver dans votre boîte de réception.',
     submit: 'Désactiver ces e-mails',
     doneTitle: 'Ces e-mails sont désactivés',
     done: 'Vous ne recevrez plus d’e-mails pour les notifications de ce type. Elles continueront d’arriver dans votre boîte de réception.',
+    doneAll:
+      'Vous ne recevrez plus d’e-mails pour les notifications. Elles continueront d’arriver dans votre boîte de réception.',
   },
   mails: {
     reset: ({ username, until, service }) => ({
