@@ -157,6 +157,17 @@ suite('GET and PUT /api/me/preferences', () => {
     }
   })
 
+  test('what was chosen before a category became mandatory can be sent back, and nothing else be turned off', async () => {
+    const producer = await keyOf()
+    const { proof } = await ann()
+    const off = { categories: { alarms: { mail: 'off', mutedUntil: 'forever' } } }
+    assert.equal((await mute(off, proof)).status, 204)
+    await put(pathOf('alarms'), { name: 'Alarms', mandatory: true }, producer)
+    const preferences = await preferencesOf(proof)
+    assert.equal((await mute(preferences, proof)).status, 204)
+    assert.equal((await mute({ categories: { alarms: { push: 'off' } } }, proof)).status, 409)
+  })
+
   test('a user of an application has its categories and those of none, and not those of another', async () => {
     const users = await keyOf('shop', 'users')
     const inbox = await keyOf('', 'users')
