@@ -304,6 +304,24 @@ test('an item shows what the sender gave, in the language of the user, and its c
   await page.getByRole('status').getByText('Undone').first().waitFor()
   await choose('Mute this category')
   await page.getByText('Category muted', { exact: true }).waitFor()
+  const proof = await service.signIn(user, 'stateful')
+  const isMuted = (expected: 'forever' | null) =>
+    untilSo(async () => {
+      const { data } = (await service.get('/api/me/preferences', proof)).json()
+      return data.categories.builds.mutedUntil === expected
+    })
+  await isMuted('forever')
+  const path = '**/api/me/preferences'
+  await page.route(path, (route) =>
+    route.request().method() === 'PUT' ? route.abort() : route.fallback(),
+  )
+  await choose('Unmute this category')
+  await page.getByRole('status').getByText('That was not done.').first().waitFor()
+  await page.unroute(path)
+  await choose('Unmute this category')
+  await isMuted(null)
+  await choose('Mute this category')
+  await isMuted('forever')
   await service.deliver({ to: user, title: 'Another build', category: 'builds' })
   await page.getByRole('tab', { name: 'Archived' }).click()
   await shows(page, ['Another build'])
