@@ -283,7 +283,7 @@ export const texts: Texts = (plurals) => ({
     question:
       'Souhaitez-vous désactiver les e-mails pour les notifications de ce type ? Elles continueront d’arriver dans votre boîte de réception.',
     questionAll:
-      'Souhaitez-vous désactiver les e-mails pour toutes les notifications ? Elles continueront d’arriver dans votre boîte de réception.',
+      'Souhaitez-vous désactiver les e-mails pour toutes les notifications ? Elles continueront d’arriver dans votre boîte de réception.',
     submit: 'Désactiver ces e-mails',
     doneTitle: 'Ces e-mails sont désactivés',
     done: 'Vous ne recevrez plus d’e-mails pour les notifications de ce type. Elles continueront d’arriver dans votre boîte de réception.',
