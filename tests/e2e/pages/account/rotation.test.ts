@@ -22,7 +22,7 @@ test('no tab looks signed out after a change in another tab, and its list goes o
     )
   await using inbox = await pages.open('/inbox', { beside: account })
   const requests: Promise<unknown>[] = []
-  inbox.page.on('request', (request) => requests.push(request.response()))
+  inbox.page.on('request', (request) => requests.push(request.response().catch(() => {})))
   await service.deliver({ to: user, title: 'Before' })
   await inbox.page.getByText('Before', { exact: true }).waitFor()
 
