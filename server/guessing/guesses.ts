@@ -7,6 +7,7 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { type Client, networksOf, wideNetworkOf } from '../basics/ip-addresses.ts'
+import { RateLimits } from '../basics/rate-limits.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { inBatches } from '../store/batches.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
@@ -66,7 +67,7 @@ export const guessPrefixOf = (userId: string) => `user ${userId} `
 export class Guesses {
   readonly #options: Options
   readonly #delaysRecordedAt = new BoundedCache<number>(10_000)
-  readonly #mailsUntil = new BoundedCache<number>(10_000)
+  readonly #mails = new RateLimits()
 
   constructor(options: Options) {
     this.#options = options
@@ -74,14 +75,9 @@ export class Guesses {
 
   acceptsMailRequest(address: string): boolean {
     const at = this.#options.now()
-    const counts = this.#ratesOf(address, mailRateOfAddress, '').map(
-      ({ key, intervalMs, burst }) => {
-        const until = Math.max(this.#mailsUntil.get(key) ?? 0, at) + intervalMs
-        return { key, until, isTooMany: until > at + burst * intervalMs }
-      },
-    )
-    if (counts.some(({ isTooMany }) => isTooMany)) return false
-    for (const { key, until } of counts) this.#mailsUntil.set(key, until, 1)
+    const rates = this.#ratesOf(address, mailRateOfAddress, '')
+    if (rates.some((rate) => this.#mails.waitFor(rate, at) > 0)) return false
+    for (const rate of rates) this.#mails.count(rate, at)
     return true
   }
 

@@ -1,6 +1,6 @@
 // Reaches users who are not looking: the outbox, and the timers of what is unread.
-import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError } from '../basics/errors.ts'
+import { RateLimits } from '../basics/rate-limits.ts'
 import { type Mail, renderUserMail, type UserMail } from './mail.ts'
 import type { OutboxRow } from './outbox.store.ts'
 import { Outbox, type RowKind } from './outbox.ts'
@@ -20,8 +20,7 @@ type UserMailKind = Omit<RowKind, 'deliver'> & {
 }
 
 /** To one user, about what is unread, by each process. */
-const mailsAtOnce = 10
-const mailEveryMs = 5 * 60_000
+const mailRate = { intervalMs: 5 * 60_000, burst: 10 }
 const unusedForMs = 60 * 24 * 3_600_000
 
 export class Reach {
@@ -31,7 +30,7 @@ export class Reach {
   readonly #pushOutbox: Outbox
   readonly #refusals: Refusals
   readonly #reminders: Reminders
-  readonly #mailedUntil = new BoundedCache<number>(10_000)
+  readonly #mailed = new RateLimits()
 
   constructor(options: ReachOptions) {
     const { store, send, clock, random, log, config } = options
@@ -86,15 +85,15 @@ export class Reach {
   /** Throws TOO_MANY_REQUESTS. A mail that waits gets what is due meanwhile. */
   #count(userId: string): void {
     const at = this.#options.clock.now()
-    const until = Math.max(this.#mailedUntil.get(userId) ?? 0, at) + mailEveryMs
-    const retryAfter = Math.ceil((until - at) / 1_000) - (mailsAtOnce * mailEveryMs) / 1_000
-    if (retryAfter > 0)
+    const rate = { key: userId, ...mailRate }
+    const waitMs = this.#mailed.waitFor(rate, at)
+    if (waitMs > 0)
       throw new CarillonError(
         'TOO_MANY_REQUESTS',
-        `Too many mails to this user: ${mailsAtOnce}, then one in five minutes`,
-        { retryAfter },
+        `Too many mails to this user: ${mailRate.burst}, then one in five minutes`,
+        { retryAfter: Math.ceil(waitMs / 1_000) },
       )
-    this.#mailedUntil.set(userId, until, 1)
+    this.#mailed.count(rate, at)
   }
 
   async #send({ id, ownerId }: OutboxRow, mail: Mail | undefined): Promise<void> {

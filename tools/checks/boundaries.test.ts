@@ -10,7 +10,7 @@ import { isTest } from './product-files.ts'
 /** Every room may import these; they import only each other. */
 const basics = [
   'bounded-cache bounded-fetch clock control-characters counts durable-file errors event-loop ids',
-  'ip-addresses log log-window secrets strict-json traces version',
+  'ip-addresses log log-window rate-limits secrets strict-json traces version',
 ].flatMap((line) => line.split(' '))
 
 /** These rooms may import less than all lower rooms: files by pattern. */

@@ -8,9 +8,9 @@ import { isTest } from './product-files.ts'
 const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_500,
-  element: 36_570,
+  element: 36_580,
   pages: 40_500,
-  server: 368_110,
+  server: 368_220,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
