@@ -25,7 +25,7 @@ export { handOver } from './loaded.ts'
 const clockMs = 30_000
 const defaultLimit = 20
 /** After a touch, `:hover` stays. */
-const hoveredButton = matchMedia('(hover: hover)').matches ? 'article button:hover' : ':not(*)'
+const canHover = matchMedia('(hover: hover)').matches
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
 
@@ -236,7 +236,8 @@ export class InboxView implements ReactiveController {
       before.renderer !== renderer ||
       before.categories !== categories
     ) {
-      this.#context = { strings, times: timesOf(strings.locale), renderer, categories }
+      const times = before?.strings === strings ? before.times : timesOf(strings.locale)
+      this.#context = { strings, times, renderer, categories }
     }
     if (this.#source.client) this.#categories.need(items, this.#source.client)
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
@@ -274,7 +275,7 @@ export class InboxView implements ReactiveController {
     const isUsed =
       this.#host.shadowRoot?.activeElement?.closest('[part=feed]') ??
       this.#find('[part=item-more][aria-expanded=true]') ??
-      this.#find(hoveredButton)
+      (canHover ? this.#find('article button:hover') : undefined)
     const isHeld = this.#scroll.isScrolled || !!isUsed || !!list?.getSnapshot().newer.length
     if (list === this.#held?.list && isHeld === this.#held?.isHeld) return
     this.#held = { list, isHeld }
