@@ -249,7 +249,10 @@ export type CategoryChoice = {
   mandatory?: unknown
   usualMail?: unknown
 }
-/** What is absent stays as it is. What has the type `unknown` changes nothing, so that `Preferences` can be sent back. */
+/**
+ * What is absent stays as it is. Members of the type `unknown` change nothing, so that `Preferences`
+ * can be sent back.
+ */
 export type PreferencesChange = {
   usualMail?: unknown
   ways?: unknown

@@ -189,7 +189,7 @@ function rowsIn(path: string, userId: string) {
   return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
-/** Of the service's settings only addresses and HSTS apply: browsers keep a host's last policy. */
+/** Only the service's addresses and HSTS apply here: browsers keep a host's last policy. */
 export function configOf({
   url,
   prefix,

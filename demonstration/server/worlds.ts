@@ -80,7 +80,7 @@ export class Worlds {
     return this.ofId(idOf(secret ?? ''))
   }
 
-  /** For a request without a cookie. The id proves nothing: it names the service that checks it. */
+  /** Requests without a cookie give the id. It proves nothing: it names the service that checks. */
   ofId(id: string): World | undefined {
     const at = this.#options.monotonic()
     const visit = this.#visits.get(id)

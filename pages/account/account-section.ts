@@ -89,7 +89,7 @@ export abstract class AccountSection extends PageElement {
   declare isBusy: boolean
   declare failure: unknown
   declare done: Sentence | undefined
-  /** Its passwords can be read. */
+  /** Whether the form shows its passwords. */
   declare isShown: boolean | undefined
 
   constructor() {

@@ -95,7 +95,7 @@ function refuseCharacter(character: string): void {
   accepted.add(character)
 }
 
-// The Bidi Rule, RFC 5893, section 2. Blocks (DerivedBidiClass.txt) stand for the allowed classes.
+// The Bidi Rule, RFC 5893, section 2. The code names blocks (DerivedBidiClass.txt), not classes.
 
 /** NSM without the five of class L */
 const nonspacing = String.raw`(?:(?![\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}])\p{Mn})`

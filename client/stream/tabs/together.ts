@@ -1,4 +1,4 @@
-// Of the tabs of an inbox, one holds a Web Lock and leads (leader.ts), others follow (follower.ts).
+// One tab of an inbox holds a Web Lock and leads (leader.ts). The others follow (follower.ts).
 import type { Me, Position } from '../../transport/types.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
 import { Leader } from './leader.ts'

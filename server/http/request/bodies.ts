@@ -47,8 +47,12 @@ export function acceptBodies(app: FastifyInstance): void {
  * RFC 8058, section 3.1: mail programs may send their one field as multipart. Libraries describe it
  * further, before or behind its name.
  */
-const oneField =
-  /^--[^\r\n]+\r\n(?:content-[tl][^\r\n]{1,80}\r\n){0,3}content-disposition: form-data; name="([\w-]{1,40})"\r\n(?:content-[tl][^\r\n]{1,80}\r\n){0,3}\r\n([^\r\n]{0,100})\r\n--/i
+const descriptions = String.raw`(?:content-[tl][^\r\n]{1,80}\r\n){0,3}`
+const nameOfField = String.raw`content-disposition: form-data; name="([\w-]{1,40})"\r\n`
+const oneField = new RegExp(
+  String.raw`^--[^\r\n]+\r\n${descriptions}${nameOfField}${descriptions}\r\n([^\r\n]{0,100})\r\n--`,
+  'i',
+)
 
 function parseOneField(body: Buffer): Record<string, string> {
   const [, name, value = ''] = oneField.exec(body.toString('latin1')) ?? []
@@ -186,7 +190,7 @@ function firstFault(
     : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** Of several variants, takes the fault in that of the value's type. */
+/** If there are several variants, takes the fault in the one of the value's type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)

@@ -12,7 +12,7 @@ const readForEach = 5
 type UndoStep = Undo & { rest?: Rest | undefined }
 
 /**
- * For ten minutes, takes back the last bulk act with an effect, except what was marked, moved or
+ * Takes back the last bulk act with an effect, for ten minutes, except what was marked, moved or
  * sent again by itself since. Repeating changes nothing. Returns 'nothing', or what is left.
  */
 export const undo = {

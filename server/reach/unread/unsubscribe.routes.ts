@@ -47,7 +47,8 @@ export const oneClick = forAnyone({
     const outcome = await unsubscribe(dependencies.unsubscribing, found)
     const view = await viewOf(dependencies, request)
     const { unsubscribe: texts } = await view.textsOf('service')
-    const main = html`<div class="card narrow"><h1>${texts.doneTitle}</h1>\n<p role="status">${outcome === 'all' ? texts.doneAll : texts.done}</p></div>`
+    const done = outcome === 'all' ? texts.doneAll : texts.done
+    const main = html`<div class="card narrow"><h1>${texts.doneTitle}</h1>\n<p role="status">${done}</p></div>`
     return sendPage(reply, view, { title: texts.doneTitle, styles: ['sign-in.css'], main })
   },
 })

@@ -127,8 +127,8 @@ const rounds = 5
 
 /**
  * A pooler invents the process id that it sends (PostgreSQL manual, "BackendKeyData"). Then a
- * second client is opened: a shared or changed process means that a connection is lent for less
- * than a session.
+ * second client is opened. If both share a process, or one changes it, the pooler lends a connection
+ * for less than a session.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
   const first = await pool.connect()
