@@ -28,9 +28,12 @@ async function says(opened: BrowserPage, sentence: string | RegExp): Promise<voi
   await opened.page.getByRole('status').filter({ hasText: sentence }).waitFor()
 }
 
+/** Every section has its data, so that no request of the start is on its way. */
 async function openAccount(options: PageOptions, path = '/account'): Promise<BrowserPage> {
   const opened = await pages.open(path, options)
   await opened.page.locator('#display-name').waitFor()
+  const loading = opened.page.getByText(/^(Loading…|Wird geladen …|Chargement…)$/)
+  await becomes(async () => String(await loading.count()), '0')
   return opened
 }
 
