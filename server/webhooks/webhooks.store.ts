@@ -74,7 +74,10 @@ export function* addWebhook(added: New): Write<'done' | 'too-many'> {
 
 type Named = { id: string; application: string }
 
-/** Also enables the webhook. The earlier secret signs until `previousUntil`; null drops it. */
+/**
+ * Also enables the webhook, and makes what waits for it due again: the change may have mended what
+ * failed. The earlier secret signs until `previousUntil`; null drops it.
+ */
 export function* changeWebhook(
   change: Named &
     Choice & {
@@ -90,11 +93,13 @@ export function* changeWebhook(
   if (changed === 0) return 'absent'
   if (secret !== null)
     yield* send`
-      update webhook set sealed_previous = sealed_secret, sealed_secret = ${secret.sealed}, previous_until = ${secret.previousUntil}
+      update webhook set sealed_secret = ${secret.sealed}, previous_until = ${secret.previousUntil},
+        sealed_previous = case when cast(${secret.previousUntil} as bigint) is null then null else sealed_secret end
       where id = ${id}`
-  if (secret?.previousUntil === null)
-    yield* send`update webhook set sealed_previous = null where id = ${id}`
   yield* send`update webhook set unread_after = ${unreadAfterMs} where application = ${application}`
+  yield* send`
+    update outbox set due_at = at
+    where channel = 'webhook' and queue = ${id} and kind = 'event' and holder is null`
   yield* record(audit)
   yield* signal({ about: 'webhook' })
   return 'done'

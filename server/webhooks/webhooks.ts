@@ -115,24 +115,23 @@ export function noWebhook(id: string) {
 }
 
 /** Has no secrets. */
-export function displayedWebhook(webhook: stored.Webhook) {
-  const {
-    id,
-    url,
-    events,
-    categories,
-    unreadAfterMs,
-    createdAt,
-    lastSuccessAt,
-    failingSince,
-    attempts,
-    disabledAt,
-  } = webhook
+export function displayedWebhook({
+  id,
+  url,
+  events,
+  categories,
+  unreadAfterMs,
+  createdAt,
+  lastSuccessAt,
+  failingSince,
+  attempts,
+  disabledAt,
+}: stored.Webhook) {
   return {
     id,
     url,
     events: events.split(',') as EventType[],
-    categories: categories === null ? null : (JSON.parse(categories) as string[]),
+    categories: JSON.parse(categories ?? 'null') as string[] | null,
     unreadAfter: unreadAfterMs / minuteMs,
     createdAt,
     lastSuccessAt,

@@ -230,7 +230,7 @@ export class Webhooks {
 
   async #secretsOf({ sealedSecret, sealedPrevious, previousUntil }: Webhook): Promise<string[]> {
     const { sealing, now } = this.#options
-    const isOverlap = sealedPrevious !== null && previousUntil !== null && now() < previousUntil
+    const isOverlap = sealedPrevious !== null && now() < (previousUntil ?? 0)
     const sealed = isOverlap ? [sealedSecret, sealedPrevious] : [sealedSecret]
     const opened = await Promise.all(sealed.map((one) => sealing.open('webhooks', one)))
     const secrets = opened.filter((one) => one !== undefined)

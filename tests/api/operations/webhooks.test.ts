@@ -302,8 +302,15 @@ test('while a webhook fails, what waits for it is not touched until a change or 
     ['user.erased', 'webhook.test'],
   )
   assert.ok((await rowsFor(id)).some(({ tries, holder }) => tries === 0 && holder === null))
+  to.answer = (_, response) => response.writeHead(204).end()
   await app.patch(`/api/webhooks/${id}`, proof, {})
-  await untilSo(async () => (await rowsFor(id)).every(({ tries }) => tries > 0))
+  // The test that failed waits on.
+  await untilSo(async () => (await rowsFor(id)).every(({ queue }) => queue !== id))
+  to.answer = (_, response) => response.writeHead(500).end()
+  await erase('second')
+  await untilSo(async () =>
+    (await rowsFor(id)).some(({ queue, tries }) => queue === id && tries === 1),
+  )
   to.answer = (_, response) => response.writeHead(204).end()
   await app.store.write(retryOutbox, { ids: null, at: app.now() })
   await untilSo(async () => (await rowsFor(id)).length === 0)
